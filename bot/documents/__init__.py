@@ -1,0 +1,1 @@
+"""Readers of YAML, bash and GitHub Actions files, with spans."""

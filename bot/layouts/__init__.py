@@ -1,0 +1,1 @@
+"""Repository kinds: how configs become jobs, environments and launchers."""

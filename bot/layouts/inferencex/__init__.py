@@ -1,0 +1,1 @@
+"""The layout of SemiAnalysisAI/InferenceX and its forks."""

@@ -1,0 +1,1 @@
+"""Launch plans: building, reading, comparing and showing them."""

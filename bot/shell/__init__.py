@@ -1,0 +1,1 @@
+"""The abstract interpreter of bash: no process is ever started."""

@@ -1,0 +1,1 @@
+"""JSON Schemas of the files that botlint reads and writes."""
