@@ -1,0 +1,1 @@
+"""Differential tests: the same small script in real bash and in the abstract interpreter must mean the same."""
