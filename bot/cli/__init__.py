@@ -101,7 +101,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
     except OSError as error:
         _discard_output()
-        return _fail(CannotFinish(f"cannot write the output: {error.strerror or error}"))
+        place = f": {error.filename}" if error.filename else ""
+        return _fail(CannotFinish(f"{error.strerror or error}{place}"))
     return status
 
 
@@ -124,7 +125,7 @@ def _guarded(command: Callable[[], int]) -> int:
         return INTERRUPTED
     except BotlintError as error:
         return _fail(error)
-    except BrokenPipeError:
+    except OSError:
         raise
     except Exception as error:  # the last line of defence: a stack trace is for us, not for users
         kind = type(error).__name__

@@ -1,0 +1,71 @@
+# botlint: `make demo` shows it at work, `make test` runs every check. Needs Python >= 3.11 (with venv and pip), make, git and bash.
+
+SHELL := bash
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+TYPING := build/typing/botlint
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format typecheck unit test-slow bench clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+
+demo: $(VENV)/.installed  ## install botlint into .venv and run it on the miniature repository in examples/
+	@examples/demo/run.sh "$(abspath $(BIN)/botlint)"
+
+test: lint typecheck unit  ## lint, types, layers and all fast tests
+
+lint: $(VENV)/.installed-dev  ## ruff (rules and formatting) and the import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/.installed-dev  ## let ruff mend and format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+typecheck: $(VENV)/.installed-dev $(TYPING)  ## mypy --strict
+	$(BIN)/mypy
+
+unit: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n $(JOBS) -m 'not slow'
+
+test-slow: $(VENV)/.installed-dev  ## the tests that take longer than a few seconds
+	$(BIN)/python -m pytest -n $(JOBS) -m slow
+
+bench: $(VENV)/.installed-bench  ## compare `botlint plan` with the generator of REPO=/path/to/checkout
+	@test -n "$(REPO)" || { echo 'usage: make bench REPO=/path/to/checkout [RUNS=5]' >&2; exit 2; }
+	$(BIN)/python tests/bench/bench.py "$(REPO)" --botlint $(BIN)/botlint --runs $(or $(RUNS),5)
+
+clean:  ## remove everything that make and the tests create
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .botlint_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# mypy does not follow the import hook of an editable install: it reads the package through this link.
+$(TYPING):
+	mkdir -p $(@D)
+	ln -sfn ../../bot $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "botlint needs Python >= 3.11; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	    { rm -rf $(VENV); \
+	      echo "$(PYTHON) cannot create a virtual environment with pip. On Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(PIP) install -e .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+# The measured repository's own generator needs pydantic; botlint does not.
+$(VENV)/.installed-bench: $(VENV)/.installed
+	$(PIP) install 'pydantic>=2,<3'
+	@touch $@
