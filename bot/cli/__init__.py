@@ -150,6 +150,10 @@ def _never_fail_on_encoding() -> None:
 
 def _discard_output() -> None:
     """Point stdout at nothing, so that the interpreter's flush at exit cannot fail a second time."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (AttributeError, OSError, ValueError):  # no stdout, or one that is not a file
+        return
     sink = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(sink, 1)
+    os.dup2(sink, descriptor)
     os.close(sink)
