@@ -1,0 +1,292 @@
+"""From entries to rows: what the generator prints for a full sweep, before rows are chosen for evals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal, DecimalException
+from typing import Any
+
+from botlint.core.span import Problem, Span
+from botlint.documents import yaml
+from botlint.layouts.inferencex.configs import ConfigEntry, Configs, Runners
+from botlint.layouts.inferencex.generator_facts import AGENTIC, FIXED, GeneratorFacts, RowShape
+from botlint.layouts.inferencex.job import Arm, Job, Row
+
+STEP = 2
+BYTES_PER_MIB = 1024 * 1024
+BYTES_PER_GB = 1_000_000_000
+
+
+class _CannotExpand(Exception):
+    """An arm for which the generator would fail; `place` is inside the arm."""
+
+    def __init__(self, message: str, *place: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What the rows of one arm are made of."""
+
+    facts: GeneratorFacts
+    runners: Runners
+    entry: dict[str, Any]
+    config: dict[str, Any]
+    arm: dict[str, Any]
+    multi: bool
+
+
+def base_jobs(configs: Configs, runners: Runners, problems: list[Problem]) -> list[Job]:
+    """One job per row, in the generator's order; an arm that cannot be expanded adds a problem instead."""
+    jobs: list[Job] = []
+    for entry in configs.entries.values():
+        if isinstance(entry.values, dict):
+            for source, context in _arms(configs.facts, runners, entry):
+                try:
+                    jobs.extend(_arm_jobs(source, context))
+                except _CannotExpand as refusal:
+                    span = _place_in_arm(source, refusal.place)
+                    problems.append(Problem(f"{entry.name}: {refusal.message}", span, "arm-not-expanded"))
+    return jobs
+
+
+def _place_in_arm(source: Arm, place: tuple[str, ...]) -> Span:
+    found = yaml.find(source.node, place)
+    return source.span if found is None else found.span
+
+
+def _arms(facts: GeneratorFacts, runners: Runners, entry: ConfigEntry) -> Iterator[tuple[Arm, _Context]]:
+    values = entry.values
+    multi = bool(values.get("multinode", False))
+    scenarios = values.get("scenarios")
+    if isinstance(scenarios, dict):
+        lists = [(name, ("scenarios", name)) for name in (FIXED, AGENTIC)]
+    else:
+        lists = [(FIXED, ("seq-len-configs",))]
+    for scenario, place in lists:
+        configs_node = yaml.find(entry.node, place)
+        if not isinstance(configs_node, yaml.Sequence):
+            continue
+        index = 0
+        for config_node, config in zip(configs_node.items, _at(values, place), strict=True):
+            space = yaml.find(config_node, ("search-space",))
+            if not isinstance(space, yaml.Sequence):
+                continue
+            for node, arm in zip(space.items, config["search-space"], strict=True):
+                source = Arm(entry, scenario, index, entry.span_of(place), config_node, node)
+                index += 1
+                if isinstance(arm, dict):
+                    yield source, _Context(facts, runners, values, config, arm, multi)
+
+
+def _at(values: Any, place: tuple[str, ...]) -> Any:
+    for step in place:
+        values = values[step]
+    return values
+
+
+def _arm_jobs(source: Arm, context: _Context) -> list[Job]:
+    concurrencies = _concurrencies(context.arm)
+    shape = context.facts.shapes[source.scenario, context.multi]
+    template = _template(source, context, shape)
+    batches: list[object]
+    if not context.multi:
+        batches = list(concurrencies)
+        step = 1
+    elif source.scenario == FIXED:
+        batches, step = [concurrencies], 1
+    elif context.facts.agentic_batch is None:
+        batches, step = list(concurrencies), 1
+    else:
+        step = max(1, context.facts.agentic_batch)
+        batches = [concurrencies[at : at + step] for at in range(0, len(concurrencies), step)]
+    name = _experiment_name(source.scenario, context, template)
+    jobs = []
+    for position, conc in enumerate(batches):
+        row = dict(template)
+        row["conc"] = conc
+        row["exp-name"] = name.replace("\0", _joined(conc))
+        jobs.append(Job(source, row, position * step))
+    return jobs
+
+
+def _joined(conc: object) -> str:
+    return "x".join(map(str, conc)) if isinstance(conc, list) else str(conc)
+
+
+def _concurrencies(arm: dict[str, Any]) -> list[int]:
+    """A list as it is written; a range doubles from its start, and its end always belongs to it."""
+    listed = arm.get("conc-list")
+    if listed:
+        if not isinstance(listed, list):
+            raise _CannotExpand("'conc-list' must be a list", "conc-list")
+        return listed
+    start, end = arm.get("conc-start"), arm.get("conc-end")
+    if not isinstance(start, int) or not isinstance(end, int):
+        raise _CannotExpand("there is neither a 'conc-list' nor a range of integers 'conc-start' to 'conc-end'")
+    if start <= 0:
+        raise _CannotExpand("'conc-start' must be greater than 0", "conc-start")
+    values = []
+    conc = start
+    while conc < end:
+        values.append(conc)
+        conc *= STEP
+    return [*values, end] if start <= end else []
+
+
+def _template(source: Arm, context: _Context, shape: RowShape) -> Row:
+    """The row without its concurrency and name: those two differ between the rows of an arm."""
+    row: Row = {}
+    for key in shape.keys:
+        row[key] = shape.constants[key] if key in shape.constants else _value(source.scenario, context, key)
+    if source.scenario == AGENTIC and not ("kv-offloading" in shape.constants and context.multi):
+        for key in context.facts.late_keys:
+            if context.arm.get(key) is not None:
+                row[key] = context.arm[key]
+    for key in context.facts.component_keys:
+        value = context.arm.get(key, context.entry.get(key))
+        if value is not None:
+            row[key] = value
+    return row
+
+
+_REQUIRED_OF_ENTRY = frozenset({"image", "model", "model-prefix", "precision", "framework", "runner"})
+_ONE_BY_DEFAULT = frozenset({"pp", "dcp-size", "pcp-size"})
+
+
+def _value(scenario: str, context: _Context, key: str) -> object:  # noqa: C901 - one line for each key of a row
+    arm = context.arm
+    if key in ("conc", "exp-name"):
+        return None
+    if key in _REQUIRED_OF_ENTRY:
+        return _required(context.entry, key, of="the entry")
+    if key in ("isl", "osl"):
+        return _integer(context.config, key, of="the sequence lengths")
+    if key == "max-model-len":
+        lengths = (_integer(context.config, length, of="the sequence lengths") for length in ("isl", "osl"))
+        return sum(lengths) + context.facts.length_margin
+    if key == "tp":
+        return _required(arm, key, of="the arm")
+    if key in _ONE_BY_DEFAULT:
+        return arm.get(key, 1)
+    if key == "ep":
+        return 1 if arm.get(key) is None else arm[key]
+    if key == "dp-attn":
+        return False if arm.get(key) is None else arm[key]
+    if key in ("spec-decoding", "offloading"):
+        return arm.get(key, "none")
+    if key == "kv-offloading":
+        return arm.get(key, "none") if context.multi else _required(arm, key, of="the arm")
+    if key in ("prefill", "decode"):
+        return _worker(context, key)
+    if key == "disagg":
+        return context.entry.get(key, False)
+    if key == "run-eval":
+        return False
+    if key == "duration":
+        return context.config.get(key, context.facts.duration) if context.facts.duration_from_config else context.facts.duration
+    if key == "total-cpu-dram-gb":
+        return dram_budget_gb(context)
+    if key == "scenario-type":
+        return scenario
+    # A field of a later generator: its value can only come from the config of the same name.
+    return arm.get(key, context.config.get(key, context.entry.get(key)))
+
+
+def _required(values: dict[str, Any], key: str, *, of: str) -> object:
+    if key not in values:
+        raise _CannotExpand(f"{of} has no '{key}'")
+    return values[key]
+
+
+def _integer(values: dict[str, Any], key: str, *, of: str) -> int:
+    value = _required(values, key, of=of)
+    if not isinstance(value, int):
+        raise _CannotExpand(f"'{key}' must be an integer")
+    return value
+
+
+def _worker(context: _Context, role: str) -> Row:
+    worker = _required(context.arm, role, of="the arm")
+    if not isinstance(worker, dict):
+        raise _CannotExpand(f"'{role}' must be a mapping", role)
+    if not context.facts.worker_defaults:
+        return worker
+    return {**worker, **{key: worker.get(key, 1) for key in context.facts.worker_defaults}}
+
+
+def dram_budget_gb(context: _Context) -> int:
+    """The CPU memory for offloaded KV blocks: the node's memory, scaled by the utilization and the share of its GPUs in use."""
+    if context.arm.get("kv-offloading", "none") != "dram":
+        return 0
+    label = context.entry.get("runner")
+    hardware = context.runners.hardware.get(str(label))
+    if hardware is None:
+        raise _CannotExpand(f"runner label '{label}' has no hardware in the runner table", "kv-offloading")
+    try:
+        utilization = Decimal(str(context.config["dram-utilization"]))
+        available = Decimal(min(hardware.available_cpu_dram_mib, context.facts.dram_cap_mib)) * BYTES_PER_MIB
+        share = available * utilization * _gpus_used(context, hardware.gpus_per_node) / hardware.gpus_per_node
+        return int(share / BYTES_PER_GB)
+    except (KeyError, DecimalException, ValueError, OverflowError):
+        raise _CannotExpand("'kv-offloading: dram' needs a number as 'dram-utilization'", "kv-offloading") from None
+
+
+def _gpus_used(context: _Context, per_node: int) -> int:
+    worker = context.arm.get("prefill") if context.multi else context.arm
+    gpus = 1
+    for key in context.facts.dram_gpu_factors:
+        factor = worker.get(key, 1) if isinstance(worker, dict) else None
+        if not isinstance(factor, int) or factor <= 0:
+            raise _CannotExpand(f"'{key}' must be an integer greater than 0")
+        gpus *= factor
+    if not context.multi:
+        if gpus > per_node:
+            raise _CannotExpand(f"the arm uses {gpus} GPUs, a node has {per_node}", "tp")
+        return gpus
+    if gpus > per_node and gpus % per_node:
+        raise _CannotExpand(f"a prefill worker uses {gpus} GPUs, which is no multiple of the {per_node} of a node", "prefill")
+    if gpus <= per_node and per_node % gpus:
+        raise _CannotExpand(f"a prefill worker uses {gpus} GPUs, which does not divide the {per_node} of a node", "prefill")
+    return min(gpus, per_node)
+
+
+def _experiment_name(scenario: str, context: _Context, row: Row) -> str:
+    """The experiment's name, with a NUL where the concurrency goes (no YAML text can hold one)."""
+    prefix = context.entry.get("model-prefix")
+    if scenario == FIXED:
+        lengths = (context.config["isl"], context.config["osl"])
+        return f"{prefix}_{context.facts.sequence_names.get(lengths, f'{lengths[0]}_{lengths[1]}')}"
+    if context.multi:
+        flags = context.facts.agentic_name_has_worker_flags
+        workers = "_".join(_worker_tag(context, role, with_flags=flags) for role in ("prefill", "decode"))
+        offloaded = row.get("kv-offloading", "none") != "none"
+        return f"{prefix}_{workers}_conc\0{'_' + _offload_tag(row) if offloaded else ''}"
+    if "offloading" in row:
+        return f"{prefix}_tp{row['tp']}_conc\0_offload{row['offloading']}"
+    spec = row.get("spec-decoding", "none")
+    suffix = f"_spec-{spec}" if context.facts.agentic_name_has_spec and spec != "none" else ""
+    return f"{prefix}_tp{row['tp']}_conc\0_{_offload_tag(row)}{suffix}"
+
+
+def _offload_tag(row: Row) -> str:
+    kind = row["kv-offloading"]
+    if kind == "none":
+        return "kvnone"
+    backend = row.get("kv-offload-backend")
+    return f"kv{kind}-{backend.get('name') if isinstance(backend, dict) else backend}"
+
+
+def _worker_tag(context: _Context, role: str, *, with_flags: bool) -> str:
+    worker = context.arm[role]
+    for key in ("num-worker", "tp"):
+        if key not in worker:
+            raise _CannotExpand(f"'{role}' has no '{key}'", role)
+    tag = f"{role[0]}{worker['num-worker']}x{worker['tp']}"
+    if with_flags:
+        ep = worker.get("ep", 1)
+        tag += f"{'' if ep == 1 else f'ep{ep}'}{'dpa' if worker.get('dp-attn', False) else ''}"
+    return tag

@@ -1,0 +1,85 @@
+"""A Python file of the repository as a syntax tree with its constants: read, never run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+MAX_SOURCE_CHARACTERS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class PythonSource:
+    """The top level of one module: functions, classes, constants, members of enumerations, and every text in it."""
+
+    functions: Mapping[str, ast.FunctionDef]
+    classes: Mapping[str, ast.ClassDef]
+    constants: Mapping[str, object]
+    members: Mapping[str, object]
+    sequence_table: str
+    sequences: Mapping[str, tuple[int, int]]
+    texts: frozenset[str] = field(default_factory=frozenset)
+
+    @staticmethod
+    def parse(text: str, imported: PythonSource | None = None) -> PythonSource | None:
+        """Read a module; names that it takes from `imported` resolve too. None when the text is not Python."""
+        if len(text) > MAX_SOURCE_CHARACTERS:
+            return None
+        try:
+            module = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+        functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
+        classes = {node.name: node for node in module.body if isinstance(node, ast.ClassDef)}
+        constants = dict(imported.constants) if imported else {}
+        members = dict(imported.members) if imported else {}
+        table, sequences = "", {}
+        for node in module.body:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)):
+                    constants[name] = value
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict(keys=keys, values=values)):
+                    pairs = dict(_pairs(keys, values))
+                    if pairs and not sequences:
+                        table, sequences = name, pairs
+                case ast.ClassDef(bases=[ast.Name(id="Enum")], body=body):
+                    for statement in body:
+                        match statement:
+                            case ast.Assign(targets=[ast.Name(id=member)], value=ast.Constant(value=value)):
+                                members[member] = value
+        texts = frozenset(
+            node.value for node in ast.walk(module) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        )
+        return PythonSource(functions, classes, constants, members, table, sequences, texts)
+
+    def resolve(self, node: ast.AST | None) -> object:
+        """The constant that an expression stands for: a literal, a module constant or a member of an enumeration; else None."""
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name):
+                return self.constants.get(name)
+            case ast.Attribute(value=ast.Attribute(value=ast.Name(), attr=member), attr="value"):
+                return self.members.get(member)
+            case ast.Attribute(value=ast.Name(), attr=member):
+                return self.members.get(member)
+        return None
+
+    def integer(self, name: str) -> int | None:
+        """The integer constant of that name."""
+        value = self.constants.get(name)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def all_functions(self) -> Iterator[ast.FunctionDef]:
+        """Functions of the module and those directly inside one of them."""
+        for function in self.functions.values():
+            yield function
+            yield from (inner for inner in function.body if isinstance(inner, ast.FunctionDef))
+
+
+def _pairs(keys: list[ast.expr | None], values: list[ast.expr]) -> Iterator[tuple[str, tuple[int, int]]]:
+    for key, value in zip(keys, values, strict=True):
+        match key, value:
+            case ast.Constant(value=str(name)), ast.Tuple(elts=[ast.Constant(value=int(a)), ast.Constant(value=int(b))]):
+                yield name, (a, b)
