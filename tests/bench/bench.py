@@ -1,7 +1,8 @@
 """Measure `botlint plan` on a checkout against that repository's own matrix generator.
 
-Both run as whole processes, cold, one after the other (A B A B ...), so that a change of the machine's speed hits both. Printed: medians, the
-ratio of medians, peak resident memory (the largest over the runs), and the start-up time of `botlint --version`.
+Both run as whole processes, cold, one after the other (A B A B ...), so that a change of the machine's speed hits both.
+Printed: medians, the ratio of medians, peak resident memory (the largest over the runs), and the start-up time of
+`botlint --version`.
 
 usage: bench.py CHECKOUT [--botlint PATH] [--runs N]
 """
