@@ -18,7 +18,9 @@ ROLES = ("prefill", "decode", "aggregate")
 
 
 class Spans(Mapping[str, Span]):
-    """Where a flag (`--name`), an environment variable or a setting was written; a span is computed when it is asked for."""
+    """Where a flag (`--name`), an environment variable or a setting was written; a span is computed when it is asked
+    for.
+    """
 
     __slots__ = ("_lines", "_places")
 
@@ -59,8 +61,9 @@ class Resources:
 class Role:
     """The workers of one role; `argv` and `env` are those of the first process of the first worker.
 
-    `runtime_env` names the variables that srtctl sets to something only the run knows. `settings` is the backend's section for
-    the role as it is written (for TensorRT-LLM the engine configuration, which is no flag). `reason` says why `argv` is empty.
+    `runtime_env` names the variables that srtctl sets to something only the run knows. `settings` is the backend's
+    section for the role as it is written (for TensorRT-LLM the engine configuration, which is no flag). `reason` says
+    why `argv` is empty.
     """
 
     name: str
@@ -78,7 +81,9 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Frontend:
-    """The router in front of the workers; `count` processes of it are started (none where a worker is the public server)."""
+    """The router in front of the workers; `count` processes of it are started (none where a worker is the public
+    server).
+    """
 
     type: str
     count: int
@@ -102,7 +107,7 @@ class Benchmark:
 
 @dataclass(frozen=True, slots=True)
 class SrtRecipe:
-    """One job that `srtctl apply` submits; `others` are the further jobs of the same command (all variants of a file)."""
+    """One job that `srtctl apply` submits; `others` are further jobs of the same command (variants of a file)."""
 
     path: str
     variant: str | None

@@ -11,7 +11,7 @@ MAX_ALIGNED_LINES = 2_000
 
 
 class LineMap:
-    """Maps spans of `edited` to `path`, whose text is `original`; an inserted line maps to the original line before it."""
+    """Maps spans of `edited` to `path`, whose text is `original`; an inserted line maps to the line before it."""
 
     __slots__ = ("_edited", "_lines", "_original", "path")
 

@@ -1,7 +1,8 @@
 """Which srt-slurm renders the commands: what differs between its releases and the branches that launchers check out.
 
-Source: github.com/NVIDIA/srt-slurm, files src/srtctl/backends/{sglang,vllm,trtllm}.py and src/srtctl/cli/mixins/worker_stage.py read at
-every tag v1.0.0 to v1.0.68, at main c88ef7316368 and at the branches named below; the number is the first tag that has the behaviour.
+Source: github.com/NVIDIA/srt-slurm, files src/srtctl/backends/{sglang,vllm,trtllm}.py and
+src/srtctl/cli/mixins/worker_stage.py read at every tag v1.0.0 to v1.0.68, at main c88ef7316368 and at the branches
+named below; the number is the first tag that has the behaviour.
 """
 
 from __future__ import annotations
@@ -113,10 +114,11 @@ _TAG_COMMITS = (
 
 
 def release(ref: str | None) -> Release:
-    """The release that a git reference of srt-slurm names: a tag, a known branch, or the commit of a tag; else the newest."""
-    if ref in (None, "", "HEAD", "main", "origin/main"):
+    """The release that a git reference of srt-slurm names: a tag, a known branch, or the commit of a tag; else the
+    newest.
+    """
+    if not ref or ref in ("HEAD", "main", "origin/main"):
         return _numbered(NEWEST, "main")
-    assert ref is not None
     if (tag := _TAG.fullmatch(ref)) is not None:
         return _numbered(int(tag[1]), ref)
     if (branch := _BRANCHES.get(ref.removeprefix("origin/"))) is not None:

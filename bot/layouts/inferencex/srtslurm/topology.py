@@ -1,7 +1,7 @@
 """How many GPUs and nodes the workers of a recipe get, and where the first worker of each role is placed.
 
-Source: NVIDIA/srt-slurm c88ef731, src/srtctl/core/schema.py, ResourceConfig (line 497), and src/srtctl/core/topology.py,
-allocate_endpoints (line 232).
+Source: NVIDIA/srt-slurm c88ef731, src/srtctl/core/schema.py, ResourceConfig (line 497), and
+src/srtctl/core/topology.py, allocate_endpoints (line 232).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SHORT = {"prefill": "prefill", "decode": "decode", "aggregate": "agg"}
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The first worker of a role: its nodes (numbered over the job's worker nodes) and the GPUs that it uses on each."""
+    """The first worker of a role: its nodes (numbered over the job) and the GPUs that it uses on each."""
 
     nodes: tuple[int, ...]
     gpus: tuple[int, ...]
@@ -56,7 +56,8 @@ def _gpus_per_worker(role: str, numbers: dict[str, int | None], gpus_per_node: i
 def place(resources: Resources, spread: bool, share_nodes: bool) -> tuple[dict[str, Placement], str | None]:
     """Places the workers in srtctl's order; the second value says why it fails.
 
-    `spread` gives each worker that needs a part of a node its own node; `share_nodes` lets decode workers use what prefill left.
+    `spread` gives each worker that needs a part of a node its own node; `share_nodes` lets decode workers use what
+    prefill left.
     """
     per_node = resources.gpus_per_node
     first: dict[str, Placement] = {}
@@ -85,9 +86,8 @@ def place(resources: Resources, spread: bool, share_nodes: bool) -> tuple[dict[s
                 if offset >= per_node or spread:
                     node, offset = node + 1, 0
             if placement.nodes[-1] >= resources.total_nodes:
-                return first, (
-                    f"{role} worker {number} needs node {placement.nodes[-1] + 1} of a job with {resources.total_nodes} nodes"
-                )
+                needed = placement.nodes[-1] + 1
+                return first, f"{role} worker {number} needs node {needed} of a job with {resources.total_nodes} nodes"
             if number == 0:
                 first[role] = placement
     return first, None

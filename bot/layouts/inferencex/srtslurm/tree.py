@@ -12,13 +12,15 @@ Branch: TypeAlias = "dict[str, Item]"
 MAX_ITEMS = 50_000
 
 
-class TooLarge(Exception):
+class TooLargeError(Exception):
     """The recipe has more entries than any real one."""
 
 
 @dataclass(slots=True)
 class Item:
-    """One entry: a mapping has a `branch`, everything else only its `node`; `text` replaces the node's value where srtctl makes one."""
+    """One entry: a mapping has a `branch`, everything else only its `node`; `text` replaces the node's value where
+    srtctl makes one.
+    """
 
     key: Scalar
     node: Node
@@ -48,10 +50,10 @@ class Budget:
 
 
 def branch_of(mapping: Mapping, budget: Budget) -> Branch:
-    """The entries of a mapping and, below them, of its mappings; raises TooLarge."""
+    """The entries of a mapping and, below them, of its mappings; raises TooLargeError."""
     budget.left -= len(mapping)
     if budget.left < 0:
-        raise TooLarge
+        raise TooLargeError
     return {key.text: Item(key, node, inner_branch(node, budget)) for key, node in mapping.pairs()}
 
 
@@ -105,7 +107,7 @@ def sliced(branch: Branch, index: int, budget: Budget) -> Branch:
             element = items[0 if len(items) == 1 else index]
             budget.left -= 1
             if budget.left < 0:
-                raise TooLarge
+                raise TooLargeError
             result[name] = Item(item.key, element, inner_branch(element, budget))
         else:
             result[name] = item
