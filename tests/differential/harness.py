@@ -22,7 +22,8 @@ BASH = shutil.which("bash") or "bash"
 TIMEOUT_S = 10.0
 # What every case starts from. The folder of the case is written as /case on both sides, so that its random name never shows.
 FOLDER = "/case"
-BASE_ENV = {"PATH": f"{FOLDER}/.bin:/usr/bin:/bin", "HOME": "/home/tester", "LC_ALL": "C.UTF-8"}
+STUBS = "/stubs"
+BASE_ENV = {"PATH": f"{STUBS}:/usr/bin:/bin", "HOME": "/home/tester", "LC_ALL": "C.UTF-8"}
 # Bookkeeping of the shells that the stub runs under, not something a script decides.
 IGNORED_ENV = frozenset({"_", "SHLVL", "PWD", "OLDPWD"})
 MAX_SHOWN = 600
@@ -136,15 +137,14 @@ def _case(group: str, row: Mapping[str, Any]) -> Case:
 def run_real(case: Case) -> Observed:
     """Runs the case in real bash, in a folder of its own; raises subprocess.TimeoutExpired when it does not finish."""
     with tempfile.TemporaryDirectory(prefix="case-") as name:
-        folder = Path(name).resolve()
-        _write_files(folder, case.files)
-        (folder / "script.sh").write_bytes(case.script.encode())
-        stubs = folder / ".bin"
+        root = Path(name).resolve()
+        folder, stubs = root / "case", root / "stubs"
+        _write_files(folder, {**case.files, "script.sh": case.script})
         stubs.mkdir()
         for stub in case.record:
             (stubs / stub).write_text(STUB, encoding="ascii")
             (stubs / stub).chmod(0o755)
-        env = {key: value.replace(FOLDER, str(folder)) for key, value in {**BASE_ENV, **case.env}.items()}
+        env = {key: value.replace(STUBS, str(stubs)) for key, value in {**BASE_ENV, **case.env}.items()}
         done = subprocess.run(
             [BASH, "script.sh", *case.args],
             cwd=folder,
@@ -158,7 +158,7 @@ def run_real(case: Case) -> Observed:
         recorded = log.read_bytes() if log.exists() else b""
 
     def text(raw: bytes) -> str:
-        return raw.decode("utf-8", "surrogateescape").replace(str(folder), FOLDER)
+        return raw.decode("utf-8", "surrogateescape").replace(str(folder), FOLDER).replace(str(stubs), STUBS)
 
     return Observed(done.returncode, text(done.stdout), text(done.stderr), tuple(_commands(text(recorded))))
 
@@ -199,7 +199,7 @@ def run_ours(case: Case, run_script: RunScript) -> Observed:
         case.script,
         env={**BASE_ENV, **case.env},
         args=case.args,
-        files=case.files,
+        files={**case.files, "script.sh": case.script},
         name="script.sh",
         record=frozenset(case.record),
     )
