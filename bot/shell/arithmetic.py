@@ -13,7 +13,7 @@ MAX_VALUE_DEPTH = 64
 MAX_STEPS = 50_000
 
 
-class ArithmeticError_(Exception):  # noqa: N801 (the plain name is Python's own)
+class ArithmeticError_(Exception):  # noqa: N801, N818 (the plain name is Python's own)
     """An expression that bash refuses; the message is bash's without the error token."""
 
 
