@@ -682,8 +682,9 @@ class _Reader:
             if kind is ScalarEvent:
                 count += 1
                 text = event.value
-                if event.tag is None:
-                    if event.implicit[0]:
+                if event.tag is None or (event.tag == "!" and self.schema is Schema.PYYAML):
+                    # safe_load resolves a text with the tag `!` as if it were plain, quotes or not.
+                    if event.implicit[0] or event.tag is not None:
                         try:
                             value, tag = values[text]
                         except KeyError:
@@ -851,7 +852,10 @@ class _Reader:
         return Mapping(self.source, start, end, pairs, items, index, flow)
 
     def _merge(self, key: Scalar, value: Node, merged: dict[Value, tuple[Scalar, Node]]) -> None:
-        """Adds what `<<: value` brings; in a list the earlier mapping wins, as in PyYAML."""
+        """Adds what `<<: value` brings.
+
+        In a list the earlier mapping wins, as the YAML merge type says and PyYAML did before 6.0.4.
+        """
         parts = list(reversed(value.items)) if isinstance(value, Sequence) else [value]
         for part in parts:
             if not isinstance(part, Mapping):
