@@ -1,0 +1,223 @@
+"""The miniature repository in examples/: real bash runs its scripts, every external command being a stub."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from botlint.layouts.inferencex.jobs import expand_all, load_configs, load_runners
+from botlint.repo.open import open_files
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+SCRIPTS = sorted(EXAMPLES.rglob("*.sh"))
+PLANTED = "minimaxm3-fp4-mi355x-vllm-agentic-mtp"
+
+STUB = r"""#!/bin/sh
+# Records the server's words and environment; runs what launchers wrap; answers what scripts ask; else succeeds.
+name="${0##*/}"
+serves=
+case "$name" in
+    vllm) [ "$1" = serve ] && serves=1 ;;
+    python3) case "$2" in sglang.launch_server | atom.entrypoints.openai_server) serves=1 ;; esac ;;
+    mpirun) for word; do [ "$word" = trtllm-serve ] && serves=1; done ;;
+    curl)
+        tries=0
+        until [ -e "$RECORD/argv" ] || [ $tries -ge 200 ]; do
+            tries=$((tries + 1))
+            "$REAL_SLEEP" 0.02
+        done
+        ;;
+    srun)
+        while [ $# -gt 0 ] && [ "$1" != bash ]; do shift; done
+        [ "$2" = -c ] || exec bash "$2"
+        ;;
+    docker) for word; do script="$word"; done; exec bash "$script" ;;
+    squeue) echo 4242 ;;
+esac
+if [ -n "$serves" ]; then
+    env -0 > "$RECORD/env"
+    printf '%s\0' "$name" "$@" > "$RECORD/argv.part"
+    mv "$RECORD/argv.part" "$RECORD/argv"
+fi
+exit 0
+"""
+STUBS = [
+    "aiperf",
+    "amd-smi",
+    "curl",
+    "docker",
+    "hf",
+    "lm_eval",
+    "lmcache",
+    "mpirun",
+    "nvidia-smi",
+    "pip",
+    "python3",
+    "salloc",
+    "scancel",
+    "sleep",
+    "squeue",
+    "srun",
+    "vllm",
+]
+REAL = ["bash", "cat", "cp", "dirname", "env", "head", "mkdir", "mv", "sed", "seq", "sh"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What real bash did: the server's argv and environment, or the exit status; and what was said on stderr."""
+
+    argv: tuple[str, ...] | None
+    environment: dict[str, str]
+    status: int
+    errors: str
+
+
+def rows(repository: Path) -> list[tuple[str, dict[str, Any]]]:
+    with open_files(repository) as files:
+        expansion = expand_all(load_configs(files), load_runners(files))
+    assert expansion.problems == []
+    return [(job.entry, dict(job.row)) for job in expansion.jobs]
+
+
+def first_of_each_arm(jobs: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
+    chosen: dict[str, tuple[str, dict[str, Any]]] = {}
+    for entry, row in jobs:
+        if "prefill" not in row:
+            key = {name: value for name, value in row.items() if name not in ("conc", "exp-name", "run-eval")}
+            chosen.setdefault(f"{entry} {key}", (entry, row))
+    return list(chosen.values())
+
+
+def job_environment(row: dict[str, Any]) -> dict[str, str]:
+    """What the template of a single-node job sets, written down once more."""
+    agentic = row.get("scenario-type") == "agentic-coding"
+    texts = {
+        "EXP_NAME": row["exp-name"],
+        "MODEL": row["model"],
+        "MODEL_PREFIX": row["model-prefix"],
+        "IMAGE": row["image"],
+        "FRAMEWORK": row["framework"],
+        "PRECISION": row["precision"],
+        "ISL": row.get("isl", 0),
+        "OSL": row.get("osl", 0),
+        "MAX_MODEL_LEN": row.get("max-model-len", 0),
+        "TP": row["tp"],
+        "PP_SIZE": row["pp"],
+        "DCP_SIZE": row["dcp-size"],
+        "PCP_SIZE": row["pcp-size"],
+        "EP_SIZE": row["ep"],
+        "DP_ATTENTION": row["dp-attn"],
+        "CONC": row["conc"],
+        "SPEC_DECODING": row["spec-decoding"],
+        "RUN_EVAL": row.get("run-eval", False) and not agentic,
+        "EVAL_ONLY": False,
+        "SCENARIO_SUBDIR": "agentic/" if agentic else "fixed_seq_len/",
+        "IS_AGENTIC": 1 if agentic else 0,
+        "KV_OFFLOADING": row.get("kv-offloading", ""),
+        "KV_OFFLOAD_BACKEND": row.get("kv-offload-backend", {}).get("name", ""),
+        "TOTAL_CPU_DRAM_GB": row.get("total-cpu-dram-gb", 0),
+        "DURATION": row.get("duration", 3600),
+        "RANDOM_RANGE_RATIO": 0.8,
+        "HF_HUB_CACHE": "/mnt/hf_hub_cache/",
+        "RUNNER_TYPE": row["runner"],
+        "RESULT_FILENAME": "result",
+        "GPU_COUNT": row["tp"] * row["pp"] * row["pcp-size"],
+    }
+    return {name: str(text).lower() if isinstance(text, bool) else str(text) for name, text in texts.items()}
+
+
+def run_real(repository: Path, row: dict[str, Any], runner: str, folder: Path) -> Outcome:
+    stubs, record = folder / "bin", folder / "record"
+    stubs.mkdir()
+    record.mkdir()
+    (stubs / "stub").write_text(STUB, encoding="utf-8")
+    (stubs / "stub").chmod(0o755)
+    for name in STUBS:
+        (stubs / name).symlink_to("stub")
+    for name in REAL:
+        (stubs / name).symlink_to(os.path.realpath(shutil.which(name) or name))
+    process = subprocess.run(
+        ["/bin/bash", f"runners/launch_{runner.split('_')[0]}.sh"],
+        cwd=repository,
+        env={
+            **job_environment(row),
+            "RUNNER_NAME": runner,
+            "GITHUB_WORKSPACE": str(repository),
+            "RESULT_DIR": str(folder / "results"),
+            "RECORD": str(record),
+            "REAL_SLEEP": shutil.which("sleep") or "sleep",
+            "PATH": str(stubs),
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    argv = environment = None
+    if (record / "argv").exists():
+        argv = tuple((record / "argv").read_text(encoding="utf-8").split("\0")[:-1])
+        lines = (record / "env").read_text(encoding="utf-8").split("\0")
+        environment = dict(line.split("=", 1) for line in lines if "=" in line)
+    return Outcome(argv, environment or {}, process.returncode, process.stderr)
+
+
+def copy_of(tmp_path: Path, *, healthy: bool) -> Path:
+    repository = tmp_path / "repository"
+    shutil.copytree(EXAMPLES, repository, ignore=shutil.ignore_patterns("demo"))
+    if healthy:
+        shutil.copytree(EXAMPLES / "demo" / "healthy", repository, dirs_exist_ok=True)
+    return repository
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.relative_to(EXAMPLES).as_posix())
+def test_script_is_bash(script: Path) -> None:
+    process = subprocess.run(["/bin/bash", "-n", str(script)], capture_output=True, text=True, timeout=60, check=False)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert os.access(script, os.X_OK)
+
+
+def test_matrix() -> None:
+    jobs = rows(EXAMPLES)
+    assert len(jobs) == 63
+    assert len({entry for entry, _ in jobs}) == 9
+    assert {row["framework"] for _, row in jobs} == {"vllm", "sglang", "atom", "trt", "dynamo-vllm"}
+    assert [row["conc"] for entry, row in jobs if entry == PLANTED and row["tp"] == 2] == [1, 2, 5]
+
+
+def test_healthy_copy_differs_in_the_planted_recipe_only() -> None:
+    healthy = EXAMPLES / "demo" / "healthy"
+    files = [path.relative_to(healthy) for path in healthy.rglob("*") if path.is_file()]
+    assert [path.as_posix() for path in files] == ["benchmarks/single_node/agentic/minimaxm3_fp4_mi355x_mtp.sh"]
+
+
+@pytest.mark.parametrize("healthy", [False, True], ids=["planted", "healthy"])
+def test_every_arm_in_real_bash(healthy: bool, tmp_path: Path) -> None:
+    repository = copy_of(tmp_path, healthy=healthy)
+    with open_files(repository) as files:
+        runners = load_runners(files)
+    for number, (entry, row) in enumerate(first_of_each_arm(rows(repository))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        outcome = run_real(repository, row, runners.for_label(row["runner"])[0].name, folder)
+        asks_for_lmcache = row.get("kv-offload-backend", {}).get("name") == "lmcache"
+        if asks_for_lmcache and not healthy:
+            assert outcome.argv is None
+            assert outcome.status == 1
+            assert "KV_OFFLOAD_BACKEND=lmcache is not supported here" in outcome.errors
+            continue
+        assert outcome.argv is not None, (entry, row["exp-name"], outcome.errors)
+        assert row["model"] in outcome.argv
+        if entry == PLANTED:
+            fits = row["tp"] == 4
+            layout = outcome.environment["VLLM_ROCM_SHUFFLE_KV_CACHE_LAYOUT"]
+            assert layout == ("1" if fits or not healthy else "0")
+            assert ("--kv-transfer-config" in outcome.argv) is asks_for_lmcache
