@@ -1,18 +1,16 @@
-"""Master configs and runner table of a revision, with a place for every value and a problem for everything the generator would refuse."""
+"""Master configs and runner table of a revision, with a place for every value, and what the generator would refuse."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from botlint.core.span import Problem, Span
 from botlint.documents import yaml
 from botlint.layouts.inferencex.entry_models import Place, complaints
 from botlint.layouts.inferencex.generator_facts import GeneratorFacts, read_generator_facts
-
-if TYPE_CHECKING:
-    from botlint.repo.files import Files
+from botlint.repo.files import Files
 
 CONFIG_FOLDERS = ("configs", ".github/configs")
 MASTER_SUFFIX = "-master.yaml"
@@ -29,7 +27,7 @@ class ConfigEntry:
     values: Any
 
     def span_of(self, place: Place) -> Span:
-        """Where a place of the entry is written: its key where the last step is a key, else the nearest node above that exists."""
+        """Where a place of the entry is written: its key, the first line of its list item, or what is above it."""
         for length in range(len(place), 0, -1):
             parent = yaml.find(self.node, place[: length - 1])
             step = place[length - 1]
@@ -90,7 +88,7 @@ def first_line(span: Span) -> Span:
 def config_folder(files: Files) -> str | None:
     """The folder that holds the master configs: it moved once, and the newer place wins."""
     for folder in CONFIG_FOLDERS:
-        if any(_is_master(folder, path) for path in files.paths(f"{folder}/")):
+        if any(_is_master(folder, path) for path in files.paths(folder)):
             return folder
     return None
 
@@ -103,15 +101,14 @@ def load_configs(files: Files) -> Configs:
     """Read every `*-master.yaml` next to the runner table (not those in sub-folders), in the order of their paths."""
     facts = read_generator_facts(files)
     folder = config_folder(files)
-    paths = sorted(path for path in files.paths(f"{folder}/") if _is_master(folder, path)) if folder else []
+    paths = [path for path in files.paths(folder) if _is_master(folder, path)] if folder else []
     entries: dict[str, ConfigEntry] = {}
     problems: list[Problem] = []
     for path in paths:
-        text = files.text(path)
-        if text is None:
-            problems.append(Problem("the file cannot be read as UTF-8 text", Span(path, 1, 1, 1, 1), "config-unreadable"))
+        source = files.text(path)
+        if source is None:
             continue
-        document = yaml.load_yaml(text, path)
+        document = yaml.load_yaml(source.text, path)
         problems.extend(document.problems)
         for entry, problem in _entries(document):
             if problem is not None:
@@ -149,9 +146,9 @@ def load_runners(files: Files) -> Runners:
     folder = config_folder(files)
     candidates = [f"{place}/{RUNNERS_NAME}" for place in ((folder,) if folder else CONFIG_FOLDERS)]
     for path in candidates:
-        text = files.text(path)
-        if text is not None:
-            return _runners(yaml.load_yaml(text, path))
+        source = files.text(path)
+        if source is not None:
+            return _runners(yaml.load_yaml(source.text, path))
     return Runners(None, {}, {}, {}, ())
 
 
@@ -170,17 +167,20 @@ def _runners(document: yaml.YamlDocument) -> Runners:
     spans: dict[str, Span] = {}
     for key, value in labels_node.pairs():
         items = value.items if isinstance(value, yaml.Sequence) else []
-        names = [item for item in items if isinstance(item, yaml.Scalar) and isinstance(item.value, str)]
+        names = sorted(
+            (item for item in items if isinstance(item, yaml.Scalar) and isinstance(item.value, str)),
+            key=lambda item: item.text,
+        )
         if not items or len(names) != len(items):
             message = f"label '{key.text}' must be a list of runner names that is not empty"
             problems.append(Problem(message, key.span, "runners-invalid"))
-        labels[key.text] = tuple(sorted((Runner(item.text, item.span) for item in names), key=lambda runner: runner.name))
+        labels[key.text] = tuple(Runner(item.text, item.span) for item in names)
         spans[key.text] = key.span
     hardware: dict[str, Hardware] = {}
     for key, value in hardware_node.pairs() if isinstance(hardware_node, yaml.Mapping) else ():
         known = _hardware(value, key.span)
         if known is None:
-            message = f"hardware of '{key.text}' needs 'available-cpu-dram-mib' and 'gpus-per-node', both greater than 0"
+            message = f"hardware of '{key.text}' needs 'available-cpu-dram-mib' and 'gpus-per-node', both above 0"
             problems.append(Problem(message, key.span, "runners-invalid"))
         else:
             hardware[key.text] = known

@@ -1,8 +1,9 @@
 """The schema that a revision's generator enforces on master configs, read from its pydantic classes as a syntax tree.
 
-The generator refuses to print anything when one entry is invalid, so an invalid entry is a problem of the change. Which fields exist, which
-are required and what they may hold differs from revision to revision; the classes say so, and so does the presence of each cross-field
-check. Values are judged as pydantic judges them: `"8"` is an integer, `true` is one too, but `8` is not a text.
+The generator refuses to print anything when one entry is invalid, so an invalid entry is a problem of the change. Which
+fields exist, which are required and what they may hold differs from revision to revision; the classes say so, and so
+does the presence of each cross-field check. Values are judged as pydantic judges them: `"8"` is an integer, `true` is
+one too, but `8` is not a text.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Validation:
     cluster_prefix: str = "cluster:"
 
 
-# --- reading the classes -----------------------------------------------------------------------------------------------------------
+# --- reading the classes --------------------------------------------------------------------------------------------
 
 CHECKS = {
     "_validate_conc_fields": "concurrency",
@@ -79,7 +80,7 @@ _ALL_CHECKS = frozenset(CHECKS.values()) - {"dcp-single"}
 
 
 def read_validation(generator: PythonSource, checks: PythonSource | None) -> Validation:
-    """Read the input schema of a revision; before there were classes for it, the generator's own list of fields is used."""
+    """The input schema of a revision; before there were classes for it, that of the generator's own checks."""
     if checks is not None and {SINGLE_NODE, MULTI_NODE} <= checks.classes.keys():
         models = {name: dict(_fields(checks, node)) for name, node in checks.classes.items() if _is_model(node)}
         defined = {node.name: node for node in _all_functions(checks)}
@@ -109,7 +110,9 @@ def _refuses_zero_start(function: ast.FunctionDef | None) -> bool:
         return False
     for node in ast.walk(function):
         match node:
-            case ast.Compare(left=ast.Attribute(attr="conc_start"), ops=[ast.LtE()], comparators=[ast.Constant(value=0)]):
+            case ast.Compare(
+                left=ast.Attribute(attr="conc_start"), ops=[ast.LtE()], comparators=[ast.Constant(value=0)]
+            ):
                 return True
     return False
 
@@ -182,7 +185,7 @@ def _type(source: PythonSource, node: ast.expr, depth: int = 0) -> FieldType:
     return FieldType("any")
 
 
-# --- the newest schema, and the one before there were classes ------------------------------------------------------------------------
+# --- the newest schema, and the one before there were classes -------------------------------------------------------
 
 _STR, _INT, _BOOL = FieldType("str"), FieldType("int"), FieldType("bool")
 _SPEC = FieldType("literal", choices=("mtp", "draft_model", "none"))
@@ -192,7 +195,9 @@ def _model(*fields: ModelField) -> Mapping[str, ModelField]:
     return {item.key: item for item in fields}
 
 
-def _maybe(key: str, of: FieldType, *, above: float | None = None, at_most: float | None = None, min_length: int = 0) -> ModelField:
+def _maybe(
+    key: str, of: FieldType, *, above: float | None = None, at_most: float | None = None, min_length: int = 0
+) -> ModelField:
     type_ = FieldType(of.kind, True, of.item, of.model, of.choices)
     return ModelField(key, type_, required=False, above=above, at_most=at_most, min_length=min_length)
 
@@ -315,11 +320,11 @@ LEGACY_VALIDATION = Validation(
 )
 
 
-# --- judging an entry ----------------------------------------------------------------------------------------------------------------
+# --- judging an entry -----------------------------------------------------------------------------------------------
 
 
 def complaints(validation: Validation, entry: object) -> list[Complaint]:
-    """Everything that the revision's generator would refuse in one master config entry, with the place inside the entry."""
+    """Everything that the revision's generator would refuse in one entry, with the place inside the entry."""
     if not isinstance(entry, dict):
         return [((), "an entry must be a mapping")]
     multi = bool(entry.get("multinode", False)) and MULTI_NODE in validation.models
@@ -360,7 +365,9 @@ def _judge_field(validation: Validation, known: ModelField, value: object, at: P
             yield at, f"'{known.key}' is {value}, it must be at most {known.at_most}"
 
 
-def _judge_type(validation: Validation, of: FieldType, value: object, at: Place, strict: bool = False) -> Iterator[Complaint]:
+def _judge_type(
+    validation: Validation, of: FieldType, value: object, at: Place, strict: bool = False
+) -> Iterator[Complaint]:
     key = at[-1] if at else ""
     if of.kind == "model":
         if isinstance(value, dict):
@@ -398,7 +405,9 @@ def _accepts_int(value: object, strict: bool) -> bool:
 def _accepts_bool(value: object, strict: bool) -> bool:
     if isinstance(value, bool) or strict:
         return isinstance(value, bool)
-    return (isinstance(value, int | float) and value in (0, 1)) or (isinstance(value, str) and value.lower() in _BOOL_TEXTS)
+    return (isinstance(value, int | float) and value in (0, 1)) or (
+        isinstance(value, str) and value.lower() in _BOOL_TEXTS
+    )
 
 
 def _accepts_float(value: object, strict: bool) -> bool:
@@ -419,7 +428,7 @@ _ACCEPTS: Mapping[str, Callable[[object, bool], bool]] = {
 }
 
 
-# --- cross-field checks; only for entries whose fields are sound ---------------------------------------------------------------------
+# --- cross-field checks; only for entries whose fields are sound ----------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,7 +450,8 @@ def _arms(entry: dict[object, object]) -> Iterator[_Arm]:
             arms = config.get("search-space") if isinstance(config, dict) else None
             for index, arm in enumerate(arms if isinstance(arms, list) else ()):
                 if isinstance(arm, dict):
-                    workers = tuple((role, arm[role]) for role in ("prefill", "decode") if isinstance(arm.get(role), dict))
+                    roles = ((role, arm.get(role)) for role in ("prefill", "decode"))
+                    workers = tuple((role, worker) for role, worker in roles if isinstance(worker, dict))
                     yield _Arm((*place, position, "search-space", index), scenario, config, arm, workers)
 
 

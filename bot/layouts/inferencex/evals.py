@@ -38,9 +38,7 @@ def expand_to_all(jobs: list[Job], facts: EvalFacts) -> list[Job]:
         row = job.row
         agentic = _is_agentic(row)
         multi = "prefill" in row
-        if agentic and not (facts.all_agentic_multi if multi else facts.all_agentic_single):
-            result.append(job)
-        elif not agentic and facts.all_only_sequence and not _has_sequence(row, facts):
+        if not _can_be_evaluated(row, facts):
             result.append(job)
         elif not multi:
             row["run-eval"] = True
@@ -67,13 +65,20 @@ def select(jobs: list[Job], facts: EvalFacts) -> list[Job]:
     return chosen
 
 
+def _can_be_evaluated(row: Row, facts: EvalFacts) -> bool:
+    if _is_agentic(row):
+        return facts.all_agentic_multi if "prefill" in row else facts.all_agentic_single
+    return not facts.all_only_sequence or _has_sequence(row, facts)
+
+
 def _single_node(rows: list[Row], facts: EvalFacts) -> Iterator[int]:
     groups: dict[object, list[int]] = {}
     for index, row in enumerate(rows):
         if "tp" in row and _has_sequence(row, facts) and _eligible(row, facts):
             groups.setdefault(_group(row, facts.single_group), []).append(index)
     for members in groups.values():
-        yield from _tp_extremes(rows, members) if facts.single_policy == "tp-extremes" else _top_and_median(rows, members)
+        choose = _tp_extremes if facts.single_policy == "tp-extremes" else _top_and_median
+        yield from choose(rows, members)
 
 
 def _top_and_median(rows: list[Row], members: list[int]) -> Iterator[int]:

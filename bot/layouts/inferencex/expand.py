@@ -18,7 +18,7 @@ BYTES_PER_MIB = 1024 * 1024
 BYTES_PER_GB = 1_000_000_000
 
 
-class _CannotExpand(Exception):
+class _RefusedError(Exception):
     """An arm for which the generator would fail; `place` is inside the arm."""
 
     def __init__(self, message: str, *place: str) -> None:
@@ -47,7 +47,7 @@ def base_jobs(configs: Configs, runners: Runners, problems: list[Problem]) -> li
             for source, context in _arms(configs.facts, runners, entry):
                 try:
                     jobs.extend(_arm_jobs(source, context))
-                except _CannotExpand as refusal:
+                except _RefusedError as refusal:
                     span = _place_in_arm(source, refusal.place)
                     problems.append(Problem(f"{entry.name}: {refusal.message}", span, "arm-not-expanded"))
     return jobs
@@ -62,10 +62,9 @@ def _arms(facts: GeneratorFacts, runners: Runners, entry: ConfigEntry) -> Iterat
     values = entry.values
     multi = bool(values.get("multinode", False))
     scenarios = values.get("scenarios")
+    lists: list[tuple[str, tuple[str, ...]]] = [(FIXED, ("seq-len-configs",))]
     if isinstance(scenarios, dict):
         lists = [(name, ("scenarios", name)) for name in (FIXED, AGENTIC)]
-    else:
-        lists = [(FIXED, ("seq-len-configs",))]
     for scenario, place in lists:
         configs_node = yaml.find(entry.node, place)
         if not isinstance(configs_node, yaml.Sequence):
@@ -122,13 +121,13 @@ def _concurrencies(arm: dict[str, Any]) -> list[int]:
     listed = arm.get("conc-list")
     if listed:
         if not isinstance(listed, list):
-            raise _CannotExpand("'conc-list' must be a list", "conc-list")
+            raise _RefusedError("'conc-list' must be a list", "conc-list")
         return listed
     start, end = arm.get("conc-start"), arm.get("conc-end")
     if not isinstance(start, int) or not isinstance(end, int):
-        raise _CannotExpand("there is neither a 'conc-list' nor a range of integers 'conc-start' to 'conc-end'")
+        raise _RefusedError("there is neither a 'conc-list' nor a range of integers 'conc-start' to 'conc-end'")
     if start <= 0:
-        raise _CannotExpand("'conc-start' must be greater than 0", "conc-start")
+        raise _RefusedError("'conc-start' must be greater than 0", "conc-start")
     values = []
     conc = start
     while conc < end:
@@ -157,7 +156,7 @@ _REQUIRED_OF_ENTRY = frozenset({"image", "model", "model-prefix", "precision", "
 _ONE_BY_DEFAULT = frozenset({"pp", "dcp-size", "pcp-size"})
 
 
-def _value(scenario: str, context: _Context, key: str) -> object:  # noqa: C901 - one line for each key of a row
+def _value(scenario: str, context: _Context, key: str) -> object:
     arm = context.arm
     if key in ("conc", "exp-name"):
         return None
@@ -187,7 +186,8 @@ def _value(scenario: str, context: _Context, key: str) -> object:  # noqa: C901 
     if key == "run-eval":
         return False
     if key == "duration":
-        return context.config.get(key, context.facts.duration) if context.facts.duration_from_config else context.facts.duration
+        default = context.facts.duration
+        return context.config.get(key, default) if context.facts.duration_from_config else default
     if key == "total-cpu-dram-gb":
         return dram_budget_gb(context)
     if key == "scenario-type":
@@ -198,41 +198,41 @@ def _value(scenario: str, context: _Context, key: str) -> object:  # noqa: C901 
 
 def _required(values: dict[str, Any], key: str, *, of: str) -> object:
     if key not in values:
-        raise _CannotExpand(f"{of} has no '{key}'")
+        raise _RefusedError(f"{of} has no '{key}'")
     return values[key]
 
 
 def _integer(values: dict[str, Any], key: str, *, of: str) -> int:
     value = _required(values, key, of=of)
     if not isinstance(value, int):
-        raise _CannotExpand(f"'{key}' must be an integer")
+        raise _RefusedError(f"'{key}' must be an integer")
     return value
 
 
 def _worker(context: _Context, role: str) -> Row:
     worker = _required(context.arm, role, of="the arm")
     if not isinstance(worker, dict):
-        raise _CannotExpand(f"'{role}' must be a mapping", role)
+        raise _RefusedError(f"'{role}' must be a mapping", role)
     if not context.facts.worker_defaults:
         return worker
     return {**worker, **{key: worker.get(key, 1) for key in context.facts.worker_defaults}}
 
 
 def dram_budget_gb(context: _Context) -> int:
-    """The CPU memory for offloaded KV blocks: the node's memory, scaled by the utilization and the share of its GPUs in use."""
+    """The CPU memory for offloaded KV blocks: the node's, scaled by utilization and the share of GPUs in use."""
     if context.arm.get("kv-offloading", "none") != "dram":
         return 0
     label = context.entry.get("runner")
     hardware = context.runners.hardware.get(str(label))
     if hardware is None:
-        raise _CannotExpand(f"runner label '{label}' has no hardware in the runner table", "kv-offloading")
+        raise _RefusedError(f"runner label '{label}' has no hardware in the runner table", "kv-offloading")
     try:
         utilization = Decimal(str(context.config["dram-utilization"]))
         available = Decimal(min(hardware.available_cpu_dram_mib, context.facts.dram_cap_mib)) * BYTES_PER_MIB
         share = available * utilization * _gpus_used(context, hardware.gpus_per_node) / hardware.gpus_per_node
         return int(share / BYTES_PER_GB)
     except (KeyError, DecimalException, ValueError, OverflowError):
-        raise _CannotExpand("'kv-offloading: dram' needs a number as 'dram-utilization'", "kv-offloading") from None
+        raise _RefusedError("'kv-offloading: dram' needs a number as 'dram-utilization'", "kv-offloading") from None
 
 
 def _gpus_used(context: _Context, per_node: int) -> int:
@@ -241,16 +241,15 @@ def _gpus_used(context: _Context, per_node: int) -> int:
     for key in context.facts.dram_gpu_factors:
         factor = worker.get(key, 1) if isinstance(worker, dict) else None
         if not isinstance(factor, int) or factor <= 0:
-            raise _CannotExpand(f"'{key}' must be an integer greater than 0")
+            raise _RefusedError(f"'{key}' must be an integer greater than 0")
         gpus *= factor
     if not context.multi:
         if gpus > per_node:
-            raise _CannotExpand(f"the arm uses {gpus} GPUs, a node has {per_node}", "tp")
+            raise _RefusedError(f"the arm uses {gpus} GPUs, a node has {per_node}", "tp")
         return gpus
-    if gpus > per_node and gpus % per_node:
-        raise _CannotExpand(f"a prefill worker uses {gpus} GPUs, which is no multiple of the {per_node} of a node", "prefill")
-    if gpus <= per_node and per_node % gpus:
-        raise _CannotExpand(f"a prefill worker uses {gpus} GPUs, which does not divide the {per_node} of a node", "prefill")
+    fits = gpus % per_node == 0 if gpus > per_node else per_node % gpus == 0
+    if not fits:
+        raise _RefusedError(f"a prefill worker's {gpus} GPUs cannot fill nodes of {per_node} GPUs evenly", "prefill")
     return min(gpus, per_node)
 
 
@@ -284,7 +283,7 @@ def _worker_tag(context: _Context, role: str, *, with_flags: bool) -> str:
     worker = context.arm[role]
     for key in ("num-worker", "tp"):
         if key not in worker:
-            raise _CannotExpand(f"'{role}' has no '{key}'", role)
+            raise _RefusedError(f"'{role}' has no '{key}'", role)
     tag = f"{role[0]}{worker['num-worker']}x{worker['tp']}"
     if with_flags:
         ep = worker.get("ep", 1)

@@ -1,9 +1,9 @@
 """What a revision's matrix generator does, read from its Python source as a syntax tree.
 
-The generator is a script of the repository under review, so it is never imported or run. It has changed often (fields were added one
-by one, eval rules were replaced, the duration became a constant ...). Every difference that shows in a row is found here as a fact in the
-source: which keys a row literal has and in which order, which constants exist, which functions group rows for evals. What cannot be found
-keeps the newest behaviour, which is the default value of each fact.
+The generator is a script of the repository under review, so it is never imported or run. It has changed often (fields
+were added one by one, eval rules were replaced, the duration became a constant ...). Every difference that shows in a
+row is found here as a fact in the source: which keys a row literal has and in which order, which constants exist, which
+functions group rows for evals. What cannot be found keeps the newest behaviour, the default value of each fact.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, TypeVar
 
 from botlint.layouts.inferencex.entry_models import NEWEST_VALIDATION, Validation, read_validation
 from botlint.layouts.inferencex.python_source import PythonSource
+from botlint.repo.files import Files
 
 GENERATOR_NAME = "generate_sweep_configs.py"
 GENERATOR_PATHS = (f"utils/matrix_logic/{GENERATOR_NAME}", f"utils/matrix-logic/{GENERATOR_NAME}")
@@ -25,12 +26,6 @@ AGENTIC = "agentic-coding"
 
 Path = tuple[str, ...]
 _Node = TypeVar("_Node", bound=ast.AST)
-
-
-class SourceFiles(Protocol):
-    """The part of a revision that is needed here."""
-
-    def text(self, path: str) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,20 +163,20 @@ class GeneratorFacts:
     validation: Validation = NEWEST_VALIDATION
 
 
-def read_generator_facts(files: SourceFiles) -> GeneratorFacts:
-    """Read the facts of the revision's generator; without a readable generator these are the facts of the newest one."""
+def read_generator_facts(files: Files) -> GeneratorFacts:
+    """The facts of the revision's generator; without a readable generator those of the newest one."""
     for path in GENERATOR_PATHS:
-        text = files.text(path)
-        if text is not None:
-            folder = path.rpartition("/")[0]
-            return _facts_of(path, text, files.text(f"{folder}/validation.py"))
+        source = files.text(path)
+        if source is not None:
+            checks = files.text(f"{path.rpartition('/')[0]}/validation.py")
+            return _facts_of(path, source.text, checks.text if checks else "")
     return GeneratorFacts()
 
 
 @lru_cache(maxsize=8)
-def _facts_of(path: str, generator: str, validation: str | None) -> GeneratorFacts:
+def _facts_of(path: str, generator: str, validation: str) -> GeneratorFacts:
     """Cached by content: the two revisions of a diff nearly always have the same generator."""
-    checks = PythonSource.parse(validation or "")
+    checks = PythonSource.parse(validation)
     source = PythonSource.parse(generator, checks)
     if source is None:
         return GeneratorFacts(path=path)
@@ -216,7 +211,7 @@ def _facts_of(path: str, generator: str, validation: str | None) -> GeneratorFac
     )
 
 
-# --- rows ------------------------------------------------------------------------------------------------------------------------
+# --- rows -----------------------------------------------------------------------------------------------------------
 
 
 def _row_shapes(source: PythonSource, sweep: ast.FunctionDef) -> Mapping[tuple[str, bool], RowShape]:
@@ -285,7 +280,7 @@ def _duration_from_config(source: PythonSource, sweep: ast.FunctionDef) -> int |
     return None
 
 
-# --- evals -----------------------------------------------------------------------------------------------------------------------
+# --- evals ----------------------------------------------------------------------------------------------------------
 
 
 def _eval_facts(source: PythonSource) -> EvalFacts:
@@ -355,8 +350,9 @@ def _row_path(source: PythonSource, node: ast.expr) -> Path:
 def _eval_sequence(source: PythonSource, function: ast.FunctionDef) -> tuple[int, int] | None:
     for node in ast.walk(function):
         match node:
-            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(key))) if name == source.sequence_table:
-                return source.sequences.get(key)
+            case ast.Subscript(value=ast.Name(id=table), slice=ast.Constant(value=str(key))):
+                if table == source.sequence_table:
+                    return source.sequences.get(key)
     return None
 
 
@@ -394,7 +390,8 @@ def _skipped_groups(mark: ast.FunctionDef) -> Iterator[tuple[str, ...]]:
                 ),
                 body=[ast.Continue()],
             ):
-                yield tuple(item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str))
+                values = (item.value for item in items if isinstance(item, ast.Constant))
+                yield tuple(value for value in values if isinstance(value, str))
 
 
 def _last_loop_skips(mark: ast.FunctionDef) -> bool:

@@ -32,7 +32,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job: `row` is exactly the generator's row; `conc_index` says which of the arm's concurrencies it starts with."""
+    """A job: `row` is exactly the generator's; `conc_index` says which of the arm's concurrencies is its first."""
 
     source: Arm
     row: Row
@@ -61,7 +61,7 @@ class Job:
         return self.source.scenario
 
     def origin(self, *path: str | int) -> Span | None:
-        """Where the row value at `path` (`"tp"`, or `"prefill", "tp"`) is written; None for a value that is a default."""
+        """Where the row value at `path` (`"tp"`, or `"prefill", "tp"`) is written; None for a default."""
         key, *inner = path
         if key in ("conc", "eval-conc"):
             return self._concurrency_origin(inner[0] if inner else None, self.row.get(str(key)))

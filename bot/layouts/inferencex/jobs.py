@@ -1,7 +1,7 @@
-"""The jobs of a revision: every row that its own matrix generator prints for a full sweep, in the same order, with its origin.
+"""The jobs of a revision: the rows that its own matrix generator prints for a full sweep, in the same order.
 
-`throughput` is the generator's output without eval options, `unmarked` the rows before any is chosen for an eval (`--no-evals`),
-`evals` is `--evals-only` and `all-evals` is `--all-evals`.
+`throughput` is the generator's output without eval options, `unmarked` the rows before any is chosen for an eval
+(`--no-evals`), `evals` is `--evals-only` and `all-evals` is `--all-evals`.
 """
 
 from __future__ import annotations

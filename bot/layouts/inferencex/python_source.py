@@ -27,14 +27,15 @@ class PythonSource:
         if len(text) > MAX_SOURCE_CHARACTERS:
             return None
         try:
-            module = ast.parse(text)
+            module = ast.parse(text.removeprefix("\ufeff"))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
         functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
         classes = {node.name: node for node in module.body if isinstance(node, ast.ClassDef)}
         constants = dict(imported.constants) if imported else {}
         members = dict(imported.members) if imported else {}
-        table, sequences = "", {}
+        table = ""
+        sequences: dict[str, tuple[int, int]] = {}
         for node in module.body:
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)):
@@ -54,7 +55,7 @@ class PythonSource:
         return PythonSource(functions, classes, constants, members, table, sequences, texts)
 
     def resolve(self, node: ast.AST | None) -> object:
-        """The constant that an expression stands for: a literal, a module constant or a member of an enumeration; else None."""
+        """What a literal, a module constant or a member of an enumeration stands for; None for any other expression."""
         match node:
             case ast.Constant(value=value):
                 return value
@@ -81,5 +82,8 @@ class PythonSource:
 def _pairs(keys: list[ast.expr | None], values: list[ast.expr]) -> Iterator[tuple[str, tuple[int, int]]]:
     for key, value in zip(keys, values, strict=True):
         match key, value:
-            case ast.Constant(value=str(name)), ast.Tuple(elts=[ast.Constant(value=int(a)), ast.Constant(value=int(b))]):
-                yield name, (a, b)
+            case (
+                ast.Constant(value=str(name)),
+                ast.Tuple(elts=[ast.Constant(value=int(first)), ast.Constant(value=int(second))]),
+            ):
+                yield name, (first, second)
