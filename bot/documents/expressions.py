@@ -256,8 +256,8 @@ _COMPARE: dict[str, Callable[[Any, Any], bool | Unknown]] = {
 
 
 def concat(pieces: Sequence[Any]) -> Text:
-    """The text of several values one after another: partly known where one is not known, a `Failure` where one is that."""
-    texts = [piece if piece.__class__ is str else to_text(piece) for piece in pieces]
+    """The text of several values one after another: partly known where one is not known, a `Failure` if one is that."""
+    texts: list[Any] = [piece if piece.__class__ is str else to_text(piece) for piece in pieces]
     if all(text.__class__ is str for text in texts):
         joined = "".join(texts)
         return joined if len(joined) <= MAX_RESULT else Failure(f"a text longer than {MAX_RESULT} characters")
