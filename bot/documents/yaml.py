@@ -630,9 +630,10 @@ class _Reader:
             get_event = self._start_parser(stretch)
             while True:
                 event = get_event()
-                if event is None or event.__class__ is StreamEndEvent:
+                kind = event.__class__
+                if event is None or kind is StreamEndEvent:
                     return
-                if event.__class__ is DocumentStartEvent:
+                if kind is DocumentStartEvent:
                     if not keep_anchors:
                         self._anchors.clear()
                     self._open_anchors.clear()
