@@ -122,9 +122,13 @@ class GitRevision(ListedFiles):
         super().__init__(rev, max_file_size, max_paths)
         self._repo = os.fspath(repo)
         self.commit, prefix = _resolve(self._repo, rev)
-        self._tree = f"{self.commit}:{prefix.rstrip('/')}" if prefix else self.commit
-        if prefix and _ask(self._repo, "rev-parse", "--verify", "--quiet", self._tree + "^{tree}").returncode != 0:
-            raise UsageError(f"the revision {rev!r} has no folder {prefix.rstrip('/')!r}")
+        self._tree = self.commit
+        if prefix:
+            folder = prefix.rstrip("/")
+            found = _ask(self._repo, "rev-parse", "--verify", "--quiet", f"{self.commit}:{folder}")
+            if found.returncode != 0:
+                raise UsageError(f"the revision {rev!r} has no folder {folder!r}")
+            self._tree = found.stdout.decode("ascii", "replace").strip()
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
         self._lock = threading.Lock()
