@@ -9,7 +9,7 @@ one too, but `8` is not a text.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from botlint.layouts.inferencex.python_source import PythonSource
@@ -39,7 +39,7 @@ class ModelField:
     """One field of a model: `key` is its name in YAML; the limits are those of pydantic's `Field`."""
 
     key: str
-    type: FieldType
+    of: FieldType
     required: bool = True
     strict: bool = False
     above: float | None = None
@@ -47,8 +47,36 @@ class ModelField:
     at_most: float | None = None
     min_length: int = 0
 
+    @property
+    def sure_type(self) -> type | None:
+        """A type whose every value is accepted, so that most values need no closer look."""
+        if (self.above, self.at_least, self.at_most) != (None, None, None) or self.min_length:
+            return None
+        return _SURE_TYPES.get(self.of.kind)
 
-Models = Mapping[str, Mapping[str, ModelField]]
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A class: its fields by their names in YAML, and what is derived from them once."""
+
+    fields: Mapping[str, ModelField]
+    sure_types: Mapping[str, type | None]
+    required: tuple[str, ...]
+
+    @staticmethod
+    def of(fields: Iterable[ModelField]) -> Model:
+        """The model with these fields."""
+        by_key = {item.key: item for item in fields}
+        return Model(
+            by_key,
+            {key: item.sure_type for key, item in by_key.items()},
+            tuple(key for key, item in by_key.items() if item.required),
+        )
+
+
+_SURE_TYPES: Mapping[str, type] = {"str": str, "int": int, "bool": bool, "float": float}
+
+Models = Mapping[str, Model]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +110,7 @@ _ALL_CHECKS = frozenset(CHECKS.values()) - {"dcp-single"}
 def read_validation(generator: PythonSource, checks: PythonSource | None) -> Validation:
     """The input schema of a revision; before there were classes for it, that of the generator's own checks."""
     if checks is not None and {SINGLE_NODE, MULTI_NODE} <= checks.classes.keys():
-        models = {name: dict(_fields(checks, node)) for name, node in checks.classes.items() if _is_model(node)}
+        models = {name: Model.of(_fields(checks, node)) for name, node in checks.classes.items() if _is_model(node)}
         defined = {node.name: node for node in _all_functions(checks)}
         found = frozenset(check for name, check in CHECKS.items() if name in defined)
         prefix = checks.constants.get("CLUSTER_LABEL_PREFIX")
@@ -92,7 +120,7 @@ def read_validation(generator: PythonSource, checks: PythonSource | None) -> Val
             range_is_positive=_refuses_zero_start(defined.get("_validate_conc_fields")),
             cluster_prefix=prefix if isinstance(prefix, str) else "cluster:",
         )
-    return LEGACY_VALIDATION if "seq-len-configs" in generator.texts else NEWEST_VALIDATION
+    return LEGACY_VALIDATION if generator.quotes("seq-len-configs") else NEWEST_VALIDATION
 
 
 def _is_model(node: ast.ClassDef) -> bool:
@@ -117,26 +145,22 @@ def _refuses_zero_start(function: ast.FunctionDef | None) -> bool:
     return False
 
 
-def _fields(source: PythonSource, node: ast.ClassDef) -> Iterator[tuple[str, ModelField]]:
+def _fields(source: PythonSource, node: ast.ClassDef) -> Iterator[ModelField]:
     for statement in node.body:
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=value):
                 options = _options(value)
                 alias = source.resolve(options.get("alias"))
-                key = alias if isinstance(alias, str) else name
-                yield (
-                    key,
-                    ModelField(
-                        key=key,
-                        type=_type(source, annotation),
-                        required=value is None
-                        or (_is_field(value) and not {"default", "default_factory"} & options.keys()),
-                        strict=_constant(options.get("strict")) is True,
-                        above=_number(options.get("gt")),
-                        at_least=_number(options.get("ge")),
-                        at_most=_number(options.get("le")),
-                        min_length=int(_number(options.get("min_length")) or 0),
-                    ),
+                yield ModelField(
+                    key=alias if isinstance(alias, str) else name,
+                    of=_type(source, annotation),
+                    required=value is None
+                    or (_is_field(value) and not {"default", "default_factory"} & options.keys()),
+                    strict=_constant(options.get("strict")) is True,
+                    above=_number(options.get("gt")),
+                    at_least=_number(options.get("ge")),
+                    at_most=_number(options.get("le")),
+                    min_length=int(_number(options.get("min_length")) or 0),
                 )
 
 
@@ -191,8 +215,8 @@ _STR, _INT, _BOOL = FieldType("str"), FieldType("int"), FieldType("bool")
 _SPEC = FieldType("literal", choices=("mtp", "draft_model", "none"))
 
 
-def _model(*fields: ModelField) -> Mapping[str, ModelField]:
-    return {item.key: item for item in fields}
+def _model(*fields: ModelField) -> Model:
+    return Model.of(fields)
 
 
 def _maybe(
@@ -219,14 +243,14 @@ _HEAD = tuple(ModelField(key, _STR) for key in ("image", "model", "model-prefix"
 _WORKER = FieldType("model", model="WorkerConfig")
 
 
-def _scenarios(single_or_multi: str) -> Mapping[str, ModelField]:
+def _scenarios(single_or_multi: str) -> Model:
     return _model(
         _listed("fixed-seq-len", f"{single_or_multi}SeqLenConfig", required=False),
         _listed("agentic-coding", "AgenticCodingConfig", required=False),
     )
 
 
-def _lengths(search_space: str) -> Mapping[str, ModelField]:
+def _lengths(search_space: str) -> Model:
     return _model(ModelField("isl", _INT), ModelField("osl", _INT), _listed("search-space", search_space))
 
 
@@ -335,25 +359,28 @@ def complaints(validation: Validation, entry: object) -> list[Complaint]:
 
 
 def _judge_model(validation: Validation, name: str, value: dict[object, object], at: Place) -> Iterator[Complaint]:
-    fields = validation.models.get(name)
-    if fields is None:
+    model = validation.models.get(name)
+    if model is None:
         return
+    fields, sure = model.fields, model.sure_types
     for key, inner in value.items():
+        if isinstance(key, str) and type(inner) is sure.get(key):
+            continue
         known = fields.get(key) if isinstance(key, str) else None
         if known is None:
             if not isinstance(key, str) or key.replace("_", "-") not in fields:
                 yield (*at, str(key)), f"unknown field '{key}'"
         else:
             yield from _judge_field(validation, known, inner, (*at, known.key))
-    for key, known in fields.items():
-        if known.required and key not in value and key.replace("-", "_") not in value:
+    for key in model.required:
+        if key not in value and key.replace("-", "_") not in value:
             yield at, f"required field '{key}' is missing"
 
 
 def _judge_field(validation: Validation, known: ModelField, value: object, at: Place) -> Iterator[Complaint]:
-    if value is None and known.type.optional:
+    if value is None and known.of.optional:
         return
-    yield from _judge_type(validation, known.type, value, at, known.strict)
+    yield from _judge_type(validation, known.of, value, at, known.strict)
     if isinstance(value, str | list) and len(value) < known.min_length:
         yield at, f"'{known.key}' must not be empty"
     if isinstance(value, int | float):
@@ -376,8 +403,11 @@ def _judge_type(
             yield at, f"'{key}' must be a mapping"
     elif of.kind == "list":
         if isinstance(value, list):
+            item_type = of.item or FieldType("any")
+            sure = _SURE_TYPES.get(item_type.kind)
             for index, item in enumerate(value):
-                yield from _judge_type(validation, of.item or FieldType("any"), item, (*at, index))
+                if type(item) is not sure:
+                    yield from _judge_type(validation, item_type, item, (*at, index))
         else:
             yield at, f"'{key}' must be a list"
     elif of.kind == "map":

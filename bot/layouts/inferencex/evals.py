@@ -195,7 +195,7 @@ def _eligible(row: Row, facts: EvalFacts) -> list[int]:
 
 
 def _group(row: Row, paths: tuple[Path, ...]) -> tuple[object, ...]:
-    return tuple(_frozen(_at(row, path)) for path in paths)
+    return tuple([_frozen(row.get(path[0]) if len(path) == 1 else _at(row, path)) for path in paths])
 
 
 def _at(row: object, path: Path) -> object:
@@ -206,12 +206,13 @@ def _at(row: object, path: Path) -> object:
 
 def _topology(facts: EvalFacts, row: Row) -> object:
     """The row without what evals and concurrencies change, in a form that can be compared."""
-    return frozenset((key, _frozen(value)) for key, value in row.items() if key not in facts.same_topology_ignores)
+    ignored = facts.same_topology_ignores
+    return frozenset([(key, _frozen(value)) for key, value in row.items() if key not in ignored])
 
 
 def _frozen(value: object) -> object:
     if isinstance(value, dict):
-        return frozenset((key, _frozen(item)) for key, item in value.items())
+        return frozenset([(key, _frozen(item)) for key, item in value.items()])
     if isinstance(value, list):
-        return tuple(_frozen(item) for item in value)
+        return tuple([_frozen(item) for item in value])
     return value

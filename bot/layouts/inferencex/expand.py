@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, DecimalException
 from typing import Any
@@ -54,8 +54,7 @@ def base_jobs(configs: Configs, runners: Runners, problems: list[Problem]) -> li
 
 
 def _place_in_arm(source: Arm, place: tuple[str, ...]) -> Span:
-    found = yaml.find(source.node, place)
-    return source.span if found is None else found.span
+    return (yaml.find(source.node, place) or source.node).span
 
 
 def _arms(facts: GeneratorFacts, runners: Runners, entry: ConfigEntry) -> Iterator[tuple[Arm, _Context]]:
@@ -75,7 +74,7 @@ def _arms(facts: GeneratorFacts, runners: Runners, entry: ConfigEntry) -> Iterat
             if not isinstance(space, yaml.Sequence):
                 continue
             for node, arm in zip(space.items, config["search-space"], strict=True):
-                source = Arm(entry, scenario, index, entry.span_of(place), config_node, node)
+                source = Arm(entry, scenario, index, config_node, node)
                 index += 1
                 if isinstance(arm, dict):
                     yield source, _Context(facts, runners, values, config, arm, multi)
@@ -140,7 +139,11 @@ def _template(source: Arm, context: _Context, shape: RowShape) -> Row:
     """The row without its concurrency and name: those two differ between the rows of an arm."""
     row: Row = {}
     for key in shape.keys:
-        row[key] = shape.constants[key] if key in shape.constants else _value(source.scenario, context, key)
+        if key in shape.constants:
+            row[key] = shape.constants[key]
+        else:
+            read = _READERS.get(key)
+            row[key] = _value_of_same_name(context, key) if read is None else read(context, key)
     if source.scenario == AGENTIC and not ("kv-offloading" in shape.constants and context.multi):
         for key in context.facts.late_keys:
             if context.arm.get(key) is not None:
@@ -152,70 +155,92 @@ def _template(source: Arm, context: _Context, shape: RowShape) -> Row:
     return row
 
 
-_REQUIRED_OF_ENTRY = frozenset({"image", "model", "model-prefix", "precision", "framework", "runner"})
-_ONE_BY_DEFAULT = frozenset({"pp", "dcp-size", "pcp-size"})
+# How each value of a row is made; the keys are those of all generators so far.
 
 
-def _value(scenario: str, context: _Context, key: str) -> object:
-    arm = context.arm
-    if key in ("conc", "exp-name"):
-        return None
-    if key in _REQUIRED_OF_ENTRY:
-        return _required(context.entry, key, of="the entry")
-    if key in ("isl", "osl"):
-        return _integer(context.config, key, of="the sequence lengths")
-    if key == "max-model-len":
-        lengths = (_integer(context.config, length, of="the sequence lengths") for length in ("isl", "osl"))
-        return sum(lengths) + context.facts.length_margin
-    if key == "tp":
-        return _required(arm, key, of="the arm")
-    if key in _ONE_BY_DEFAULT:
-        return arm.get(key, 1)
-    if key == "ep":
-        return 1 if arm.get(key) is None else arm[key]
-    if key == "dp-attn":
-        return False if arm.get(key) is None else arm[key]
-    if key in ("spec-decoding", "offloading"):
-        return arm.get(key, "none")
-    if key == "kv-offloading":
-        return arm.get(key, "none") if context.multi else _required(arm, key, of="the arm")
-    if key in ("prefill", "decode"):
-        return _worker(context, key)
-    if key == "disagg":
-        return context.entry.get(key, False)
-    if key == "run-eval":
-        return False
-    if key == "duration":
-        default = context.facts.duration
-        return context.config.get(key, default) if context.facts.duration_from_config else default
-    if key == "total-cpu-dram-gb":
-        return dram_budget_gb(context)
-    if key == "scenario-type":
-        return scenario
-    # A field of a later generator: its value can only come from the config of the same name.
-    return arm.get(key, context.config.get(key, context.entry.get(key)))
+def _of_entry(context: _Context, key: str) -> object:
+    if key not in context.entry:
+        raise _RefusedError(f"the entry has no '{key}'")
+    return context.entry[key]
 
 
-def _required(values: dict[str, Any], key: str, *, of: str) -> object:
-    if key not in values:
-        raise _RefusedError(f"{of} has no '{key}'")
-    return values[key]
+def _of_arm(context: _Context, key: str) -> object:
+    if key not in context.arm:
+        raise _RefusedError(f"the arm has no '{key}'")
+    return context.arm[key]
 
 
-def _integer(values: dict[str, Any], key: str, *, of: str) -> int:
-    value = _required(values, key, of=of)
+def _length(context: _Context, key: str) -> int:
+    value = context.config.get(key)
     if not isinstance(value, int):
-        raise _RefusedError(f"'{key}' must be an integer")
+        raise _RefusedError(f"'{key}' must be given as an integer")
     return value
 
 
-def _worker(context: _Context, role: str) -> Row:
-    worker = _required(context.arm, role, of="the arm")
+def _size(context: _Context, key: str) -> object:
+    return context.arm.get(key, 1)
+
+
+def _expert_parallelism(context: _Context, key: str) -> object:
+    value = context.arm.get(key)
+    return 1 if value is None else value
+
+
+def _attention_parallelism(context: _Context, key: str) -> object:
+    value = context.arm.get(key)
+    return False if value is None else value
+
+
+def _none_by_default(context: _Context, key: str) -> object:
+    return context.arm.get(key, "none")
+
+
+def _offloading(context: _Context, key: str) -> object:
+    return context.arm.get(key, "none") if context.multi else _of_arm(context, key)
+
+
+def _worker(context: _Context, key: str) -> Row:
+    worker = _of_arm(context, key)
     if not isinstance(worker, dict):
-        raise _RefusedError(f"'{role}' must be a mapping", role)
+        raise _RefusedError(f"'{key}' must be a mapping", key)
     if not context.facts.worker_defaults:
         return worker
-    return {**worker, **{key: worker.get(key, 1) for key in context.facts.worker_defaults}}
+    return {**worker, **{size: worker.get(size, 1) for size in context.facts.worker_defaults}}
+
+
+def _duration(context: _Context, key: str) -> object:
+    default = context.facts.duration
+    return context.config.get(key, default) if context.facts.duration_from_config else default
+
+
+def _value_of_same_name(context: _Context, key: str) -> object:
+    """A field of a later generator: its value can only come from the config's field of the same name."""
+    return context.arm.get(key, context.config.get(key, context.entry.get(key)))
+
+
+_READERS: dict[str, Callable[[_Context, str], object]] = {
+    **dict.fromkeys(("image", "model", "model-prefix", "precision", "framework", "runner"), _of_entry),
+    "isl": _length,
+    "osl": _length,
+    "max-model-len": lambda context, _: _length(context, "isl") + _length(context, "osl") + context.facts.length_margin,
+    "tp": _of_arm,
+    "pp": _size,
+    "dcp-size": _size,
+    "pcp-size": _size,
+    "ep": _expert_parallelism,
+    "dp-attn": _attention_parallelism,
+    "spec-decoding": _none_by_default,
+    "offloading": _none_by_default,
+    "kv-offloading": _offloading,
+    "prefill": _worker,
+    "decode": _worker,
+    "conc": lambda _context, _key: None,
+    "exp-name": lambda _context, _key: None,
+    "disagg": lambda context, key: context.entry.get(key, False),
+    "run-eval": lambda _context, _key: False,
+    "duration": _duration,
+    "total-cpu-dram-gb": lambda context, _: dram_budget_gb(context),
+}
 
 
 def dram_budget_gb(context: _Context) -> int:

@@ -21,13 +21,8 @@ class Arm:
     entry: ConfigEntry
     scenario: str
     index: int
-    scenario_span: Span
     config_node: yaml.Node
     node: yaml.Node
-
-    @property
-    def span(self) -> Span:
-        return self.node.span
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +61,7 @@ class Job:
         if key in ("conc", "eval-conc"):
             return self._concurrency_origin(inner[0] if inner else None, self.row.get(str(key)))
         if key == "scenario-type":
-            return self.source.scenario_span
+            return self.source.entry.span_of(("scenarios", self.source.scenario))
         if key == "total-cpu-dram-gb":
             key = "dram-utilization" if self.row.get("kv-offloading") == "dram" else "kv-offloading"
         key = _COMPUTED.get(str(key), key)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 MAX_SOURCE_CHARACTERS = 1_000_000
 
+# Where a statement of the module begins; a line of a text or in a bracket may look like one, so `parse` tries twice.
+_TOP_LEVEL = re.compile(r"^(?:(?:async )?def (?P<function>\w+)|class (?P<class>\w+)|@|[A-Za-z_]\w*)", re.MULTILINE)
+
 
 @dataclass(frozen=True, slots=True)
 class PythonSource:
-    """The top level of one module: functions, classes, constants, members of enumerations, and every text in it."""
+    """The top level of one module: functions, classes, constants and members of enumerations."""
 
     functions: Mapping[str, ast.FunctionDef]
     classes: Mapping[str, ast.ClassDef]
@@ -19,16 +23,18 @@ class PythonSource:
     members: Mapping[str, object]
     sequence_table: str
     sequences: Mapping[str, tuple[int, int]]
-    texts: frozenset[str] = field(default_factory=frozenset)
+    text: str = field(default="", repr=False)
 
     @staticmethod
-    def parse(text: str, imported: PythonSource | None = None) -> PythonSource | None:
-        """Read a module; names that it takes from `imported` resolve too. None when the text is not Python."""
+    def parse(text: str, imported: PythonSource | None = None, unneeded: str = r"(?!)") -> PythonSource | None:
+        """Read a module; names that it takes from `imported` resolve too. None when the text is not Python.
+
+        Functions and classes whose name matches `unneeded` are left out: parsing costs more than all that is read here.
+        """
         if len(text) > MAX_SOURCE_CHARACTERS:
             return None
-        try:
-            module = ast.parse(text.removeprefix("\ufeff"))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        module = _module(_without(text, re.compile(unneeded))) or _module(text)
+        if module is None:
             return None
         functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
         classes = {node.name: node for node in module.body if isinstance(node, ast.ClassDef)}
@@ -49,10 +55,11 @@ class PythonSource:
                         match statement:
                             case ast.Assign(targets=[ast.Name(id=member)], value=ast.Constant(value=value)):
                                 members[member] = value
-        texts = frozenset(
-            node.value for node in ast.walk(module) if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        )
-        return PythonSource(functions, classes, constants, members, table, sequences, texts)
+        return PythonSource(functions, classes, constants, members, table, sequences, text)
+
+    def quotes(self, word: str) -> bool:
+        """Whether the source has this word as a text of its own."""
+        return f"'{word}'" in self.text or f'"{word}"' in self.text
 
     def resolve(self, node: ast.AST | None) -> object:
         """What a literal, a module constant or a member of an enumeration stands for; None for any other expression."""
@@ -77,6 +84,24 @@ class PythonSource:
         for function in self.functions.values():
             yield function
             yield from (inner for inner in function.body if isinstance(inner, ast.FunctionDef))
+
+
+def _module(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text.removeprefix("\ufeff"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _without(text: str, unneeded: re.Pattern[str]) -> str:
+    starts = list(_TOP_LEVEL.finditer(text))
+    kept, position = [], 0
+    for start, following in zip(starts, [*starts[1:], None], strict=True):
+        name = start["function"] or start["class"]
+        if name and unneeded.fullmatch(name):
+            kept.append(text[position : start.start()])
+            position = following.start() if following else len(text)
+    return "".join([*kept, text[position:]])
 
 
 def _pairs(keys: list[ast.expr | None], values: list[ast.expr]) -> Iterator[tuple[str, tuple[int, int]]]:
