@@ -143,19 +143,24 @@ def _row_axis(job: Job) -> tuple[Field, tuple[str, ...]] | None:
     """The key of a job's matrix that an expression fills, with the path by which a row is read."""
     if job.matrix is not None:
         return job.matrix, ("matrix",)
-    dynamic = [axis for axis in job.axes if axis.template is not None and axis.template.single is not None]
-    if not dynamic:
-        return None
-    deep = [axis for axis in dynamic if any(len(path) > 2 for path in _matrix_reads(job, axis.name))]
-    axis = (deep or dynamic)[0]
-    return axis, ("matrix",) if axis.name == "include" else ("matrix", axis.name)
+    for axis in job.axes:
+        if axis.template is not None and axis.template.single is not None:
+            if axis.name == "include":
+                return axis, ("matrix",)
+            if _holds_rows(job, axis.name):
+                return axis, ("matrix", axis.name)
+    return None
 
 
-def _matrix_reads(job: Job, axis: str) -> Iterator[tuple[str, ...]]:
+def _holds_rows(job: Job, axis: str) -> bool:
+    """Whether the items of a matrix key are used as rows: a field of them is read, or they are passed on as JSON."""
     for pair in _readers(job):
-        for path in pair.references():
-            if path[:2] == ("matrix", axis):
-                yield path
+        for expression in pair.template.expressions if pair.template is not None else ():
+            for path in expression.references:
+                whole = len(path) == 2 and "tojson" in expression.source.lower()
+                if path[:2] == ("matrix", axis) and (len(path) > 2 or whole):
+                    return True
+    return False
 
 
 def _readers(job: Job) -> Iterator[Field]:
