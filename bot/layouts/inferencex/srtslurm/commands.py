@@ -65,10 +65,11 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """The first process of the first worker and how many processes a worker has."""
+    """The first process of the first worker, and how many processes a worker has with how many visible GPUs each."""
 
     argv: list[Word]
     processes: int
+    gpus_per_process: int
 
 
 def model_argument(job: Job) -> Word:
@@ -134,7 +135,7 @@ def sglang(job: Job, role: str, settings: dict[str, object], placement: Placemen
     argv += _kv_events(job, role, {"publisher": "zmq", "topic": "kv-events"})
     if not own_router and job.release.request_plane_flag:
         argv += ["--request-plane", job.request_plane]
-    return Command(argv + flags(settings.items()), nodes)
+    return Command(argv + flags(settings.items()), nodes, len(placement.gpus))
 
 
 def vllm(job: Job, role: str, settings: dict[str, object], placement: Placement) -> Command:
@@ -170,7 +171,7 @@ def vllm(job: Job, role: str, settings: dict[str, object], placement: Placement)
     argv += ["--dump-config-to", [Unknown(_LOGS)]]
     if job.release.vllm_kv_events:
         argv += _kv_events(job, role, {"publisher": "zmq", "topic": "kv-events", "enable_kv_cache_events": True})
-    return Command(argv + flags(settings.items()), processes)
+    return Command(argv + flags(settings.items()), processes, 1 if per_gpu else len(placement.gpus))
 
 
 def _per_node(job: Job) -> bool:
@@ -232,7 +233,8 @@ def _vllm_serve(job: Job, role: str, settings: dict[str, object], placement: Pla
     argv += ["--host", EVERY_ADDRESS, "--port", FRONTEND_PORT]
     if nodes > 1:
         argv += ["--master-addr", [Unknown(_LEADER)], "--nnodes", str(nodes), "--node-rank", "0"]
-    return Command(argv + _device_ids(job, role, placement, per_gpu=False) + flags(settings.items()), nodes)
+    argv += _device_ids(job, role, placement, per_gpu=False)
+    return Command(argv + flags(settings.items()), nodes, len(placement.gpus))
 
 
 def trtllm(job: Job, role: str, settings: dict[str, object], placement: Placement) -> Command:
@@ -253,15 +255,17 @@ def trtllm(job: Job, role: str, settings: dict[str, object], placement: Placemen
         for key in ("tensor_parallel_size", "moe_expert_parallel_size", "pipeline_parallel_size"):
             if settings.get(key) is not None:
                 argv += [f"--{key}", str(settings[key])]
-        return Command([*argv, "--config", config], processes)
+        return Command([*argv, "--config", config], processes, len(placement.gpus))
     argv += ["python3", "-m", "dynamo.trtllm", "--model-path", model, "--served-model-name", job.served_model_name]
     if role != "aggregate":
         argv += ["--disaggregation-mode", mode]
     argv += ["--extra-engine-args", config, "--request-plane", job.request_plane]
     publishes = job.release.trtllm_publishes
-    if publishes == "always" or (publishes == "setting" and job.backend.get("publish_events_and_metrics") is True):
+    if publishes in ("on", "off"):
+        publishes = "always" if job.backend.get("publish_events_and_metrics", publishes == "on") is True else "never"
+    if publishes == "always":
         argv.append("--publish-events-and-metrics")
-    return Command(argv, processes)
+    return Command(argv, processes, len(placement.gpus))
 
 
 def _binds_memory(job: Job) -> bool:

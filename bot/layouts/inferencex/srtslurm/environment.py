@@ -18,7 +18,13 @@ _HEAD, _INFRA, _PORT = "address of the head node", "address of the infra node", 
 
 
 def worker_environment(
-    job: Job, backend: str, placement: Placement | None, own: dict[str, str], shared: dict[str, str], root: Branch
+    job: Job,
+    backend: str,
+    placement: Placement | None,
+    gpus_per_process: int,
+    own: dict[str, str],
+    shared: dict[str, str],
+    root: Branch,
 ) -> tuple[dict[str, str], dict[str, Unknown]]:
     """The known variables of the first process of a role and the names of those that get a value in the run.
 
@@ -48,7 +54,7 @@ def worker_environment(
         else:
             at_run.pop(name, None)
             known[name] = value
-    for name, last in _process(job, backend, placement, root).items():
+    for name, last in _process(job, backend, placement, gpus_per_process, root).items():
         if isinstance(last, Unknown):
             known.pop(name, None)
             at_run[name] = last
@@ -65,21 +71,25 @@ def _wheel(job: Job, dynamo: Branch) -> dict[str, str]:
     return {"DYNAMO_WHEEL_NAME": f"ai_dynamo-{wheel.plain}-py3-none-any.whl", "DYNAMO_VERSION": wheel.plain}
 
 
-def _process(job: Job, backend: str, placement: Placement | None, root: Branch) -> dict[str, str | Unknown]:
+def _process(
+    job: Job, backend: str, placement: Placement | None, gpus_per_process: int, root: Branch
+) -> dict[str, str | Unknown]:
     """What is different in every process, and the Mooncake store's variables."""
     values: dict[str, str | Unknown] = {}
     sets_devices = (
         backend != "vllm" or not job.release.vllm_device_ids or job.backend.get("set_cuda_visible_devices") is True
     )
-    if placement is not None and sets_devices and len(placement.gpus) < job.resources.gpus_per_node:
+    if placement is not None and sets_devices and gpus_per_process < job.resources.gpus_per_node:
         values["CUDA_VISIBLE_DEVICES"] = Unknown("GPUs of the worker")
     if backend == "trtllm":
         values["TRTLLM_EPLB_SHM_NAME"] = Unknown("random name")
     if backend == "vllm":
         for name in ("DYN_VLLM_KV_EVENT_PORT", "VLLM_NIXL_SIDE_CHANNEL_PORT"):
             values[name] = Unknown(_PORT)
-        values["VLLM_NIXL_SIDE_CHANNEL_HOST"] = Unknown("address of the worker's node")
-        if job.release.vllm_port_variable and placement is not None and len(placement.nodes) == 1:
+        if job.release.vllm_nixl_host:
+            values["VLLM_NIXL_SIDE_CHANNEL_HOST"] = Unknown("address of the worker's node")
+        single_node = placement is not None and len(placement.nodes) == 1
+        if job.release.vllm_port_variable and (single_node or job.release.vllm_port_on_nodes):
             values["VLLM_PORT"] = Unknown(_PORT)
     store = child(root, "backend").get("mooncake_kv_store")
     if store is not None and store.branch is not None:

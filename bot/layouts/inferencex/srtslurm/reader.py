@@ -317,7 +317,8 @@ class _Reader:
         if not job.resources.workers:
             self.problem("srt-resources", "the recipe has no workers", root.get("resources"))
         spread = self.text(child(root, "resources"), "spread_workers") == "True"
-        placements, shortage = place(job.resources, spread, self.shares_nodes(backend_type, job))
+        separate = self.text(child(root, "resources"), "het_jobs") == "True"
+        placements, shortage = place(job.resources, spread, self.shares_nodes(backend_type, job), separate)
         if shortage is not None:
             self.problem("srt-topology", shortage, root.get("resources"))
         profiling = self.text(child(root, "profiling"), "type") or "none"
@@ -333,7 +334,7 @@ class _Reader:
             key = "aggregated" if name == "aggregate" else name
             section, variables = child(sections, key), child(backend, f"{key}_environment")
             settings = {entry: item.plain for entry, item in section.items()}
-            reason, command = failure, Command([], 0)
+            reason, command = failure, Command([], 0, 0)
             placement = placements.get(name)
             if placement is None:
                 reason = reason or shortage
@@ -351,7 +352,9 @@ class _Reader:
                     "srt-nested-flag", f"{entry} is a mapping, which srtctl writes as a Python value", section[entry]
                 )
             own, shared = self.texts(variables), self.texts(common)
-            known, at_run = worker_environment(job, backend_type, placement, own, shared, root)
+            known, at_run = worker_environment(
+                job, backend_type, placement, command.gpus_per_process, own, shared, root
+            )
             self.check_templates(backend_type, {**variables, **common}, {**own, **shared})
             places = _places(section, backend_type == "trtllm")
             places |= {entry: (item.key, item.node) for entry, item in {**variables, **common}.items()}

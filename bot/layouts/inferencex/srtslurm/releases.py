@@ -15,7 +15,11 @@ NEWEST = 68
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What one revision of srt-slurm does; `known` is false where an unknown revision is read as the newest."""
+    """What one revision of srt-slurm does; `known` is false where an unknown revision is read as the newest.
+
+    `trtllm_publishes` is the default of publish_events_and_metrics (`on`, `off`),
+    or `always` or `never` where there is no such setting.
+    """
 
     name: str
     known: bool
@@ -34,6 +38,8 @@ class Release:
     vllm_dp_spans_nodes: bool
     vllm_per_node_default: bool
     vllm_port_variable: bool
+    vllm_port_on_nodes: bool
+    vllm_nixl_host: bool
     trtllm_numactl: bool
     trtllm_numa_setting: bool
     trtllm_serve: bool
@@ -62,10 +68,12 @@ def _numbered(number: int, name: str, known: bool = True) -> Release:
         vllm_dp_spans_nodes=number >= 67,
         vllm_per_node_default=number >= 68,
         vllm_port_variable=number >= 18,
+        vllm_port_on_nodes=number < 31,
+        vllm_nixl_host=number >= 3,
         trtllm_numactl=number >= 13,
         trtllm_numa_setting=number >= 64,
         trtllm_serve=number >= 9,
-        trtllm_publishes="setting" if number >= 22 else "always",
+        trtllm_publishes="off" if number >= 26 else "on" if number >= 22 else "always",
         model_staging=number >= 16,
         worker_log_filter=True,
         wheel_variables=True,
@@ -81,6 +89,7 @@ _BRANCHES = {
         one_served_name=False,
         sglang_bootstrap_port=False,
         request_plane_flag=True,
+        vllm_nixl_host=True,
         trtllm_numactl=True,
         trtllm_publishes="never",
         worker_log_filter=False,
@@ -92,6 +101,7 @@ _BRANCHES = {
         huggingface_models=False,
         one_served_name=False,
         sglang_bootstrap_port=False,
+        vllm_nixl_host=True,
         trtllm_publishes="never",
         worker_log_filter=False,
     ),

@@ -53,7 +53,9 @@ def _gpus_per_worker(role: str, numbers: dict[str, int | None], gpus_per_node: i
     return gpus_per_node
 
 
-def place(resources: Resources, spread: bool, share_nodes: bool) -> tuple[dict[str, Placement], str | None]:
+def place(
+    resources: Resources, spread: bool, share_nodes: bool, separate: bool = False
+) -> tuple[dict[str, Placement], str | None]:
     """Places the workers in srtctl's order; the second value says why it fails.
 
     `spread` gives each worker that needs a part of a node its own node; `share_nodes` lets decode workers use what
@@ -71,7 +73,9 @@ def place(resources: Resources, spread: bool, share_nodes: bool) -> tuple[dict[s
             continue
         if gpus < 1 or workers > MAX_WORKERS:
             return first, f"{workers} {role} workers with {gpus} GPUs each"
-        if role == "decode" and not share_nodes and offset > 0 and node + 1 < resources.total_nodes:
+        if role == "decode" and separate:
+            node, offset = resources.total_nodes - resources.nodes[role], 0
+        elif role == "decode" and not share_nodes and offset > 0 and node + 1 < resources.total_nodes:
             node, offset = node + 1, 0
         for number in range(workers):
             if gpus >= per_node:
