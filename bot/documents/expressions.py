@@ -24,6 +24,7 @@ MAX_LENGTH = 21_000
 MAX_DEPTH = 50
 MAX_RESULT = 1_000_000
 MAX_PARTS = 10_000
+MAX_REMEMBERED = 1_000
 MAX_TEXT = 2_000_000
 MAX_JSON_DEPTH = 100
 
@@ -286,14 +287,21 @@ def lookup(base: Mapping[str, Any], name: str) -> Any:
     if value is not _MISSING:
         return value
     folded = name.lower()
-    for key, item in base.items():
-        if key.__class__ is str and len(key) == len(name) and key.lower() == folded:
-            return item
+    try:
+        present = folded in map(str.lower, base)
+    except TypeError:  # a key that is not a text
+        present = True
+    if present:
+        for key, item in base.items():
+            if isinstance(key, str) and key.lower() == folded:
+                return item
     return Unknown(f"{base.name}.{name}") if isinstance(base, Context) else None
 
 
 def index(base: Any, key: Any) -> Any:
     """GitHub's `base[key]`: null where there is no such thing."""
+    if base is None:
+        return None
     if isinstance(base, Unknown):
         return Unknown(f"{base.reason}.{key}") if isinstance(key, str) else base
     if not isinstance(base, dict | list):
@@ -823,6 +831,8 @@ def _path_getter(path: tuple[str, ...]) -> Evaluator:
             if value.__class__ is dict:
                 found = value.get(key, _MISSING)
                 value = lookup(value, key) if found is _MISSING else found
+            elif value is None:
+                return None
             else:
                 value = index(value, key)
         return value
@@ -848,6 +858,9 @@ def _compile_call(node: Call) -> Evaluator:
     arguments = [_compile(argument) for argument in node.arguments]
     if node.name == "case":
         return _compile_case(arguments)
+    first_argument = node.arguments[0] if node.arguments else None
+    if node.name == "join" and isinstance(first_argument, Call) and first_argument.name == "fromjson":
+        return _compile_json_join(_compile(first_argument.arguments[0]), arguments[1:])
     function = _FUNCTIONS[node.name][2]
     if not arguments:
         return _constant(function())
@@ -858,6 +871,26 @@ def _compile_call(node: Call) -> Evaluator:
         first, second = arguments
         return lambda contexts: function(first(contexts), second(contexts))
     return lambda contexts: function(*[argument(contexts) for argument in arguments])
+
+
+def _compile_json_join(text_of: Evaluator, separator: list[Evaluator]) -> Evaluator:
+    """`join(fromJSON(text), separator)`: remembers its results, since jobs of one entry pass the same lists."""
+    known: dict[tuple[str, str], Text] = {}
+
+    def run(contexts: Mapping[str, Any]) -> Any:
+        text = text_of(contexts)
+        between = separator[0](contexts) if separator else ","
+        if text.__class__ is not str or between.__class__ is not str:
+            return _join(from_json(text), between)
+        found = known.get((text, between))
+        if found is None:
+            if len(known) >= MAX_REMEMBERED:
+                known.clear()
+            items = from_json(text)
+            found = known[text, between] = _join(items, between)
+        return found
+
+    return run
 
 
 def _compile_case(arguments: list[Evaluator]) -> Evaluator:
@@ -966,18 +999,38 @@ def _compile_truth(node: Node) -> Truth:
     return lambda contexts: truthy(value_of(contexts))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Expression:
-    """One compiled expression: `evaluate(contexts)` gives its value, `truth(contexts)` whether that counts as true.
+    """One expression: `evaluate(contexts)` gives its value, `truth(contexts)` whether that counts as true.
 
-    `contexts` maps lower-case context names to values; a context that is absent is unknown.
+    `contexts` maps lower-case context names to values; a context that is absent is unknown. `references` are the fixed
+    paths that it reads. The closures are made when they are first asked for: most expressions are only looked at.
     """
 
-    source: str
-    node: Node
-    evaluate: Evaluator
-    truth: Truth
-    references: tuple[tuple[str, ...], ...]
+    __slots__ = ("_evaluate", "_truth", "node", "references", "source")
+
+    def __init__(self, source: str, node: Node) -> None:
+        self.source = source
+        self.node = node
+        self.references = tuple(references(node))
+        self._evaluate: Evaluator | None = None
+        self._truth: Truth | None = None
+
+    def __repr__(self) -> str:
+        return f"Expression({self.source!r})"
+
+    @property
+    def evaluate(self) -> Evaluator:
+        """The function from contexts to the value."""
+        if self._evaluate is None:
+            self._evaluate = _compile(self.node)
+        return self._evaluate
+
+    @property
+    def truth(self) -> Truth:
+        """The function from contexts to whether the value counts as true (None: not known)."""
+        if self._truth is None:
+            self._truth = _compile_truth(self.node)
+        return self._truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -997,23 +1050,38 @@ def compile_expression(text: str) -> Expression | SyntaxProblem:
         node = _Parser(text).parse()
     except _ExpressionSyntaxError as error:
         return SyntaxProblem(str(error), error.start, error.end)
-    return Expression(text.strip(), node, _compile(node), _compile_truth(node), tuple(references(node)))
+    return Expression(text.strip(), node)
 
 
 # --- texts with expressions ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Template:
     """A text with embedded expressions.
 
-    `evaluate(contexts)` keeps the value of a text that is one single expression; `text(contexts)` makes it a string.
+    `evaluate(contexts)` keeps the value of a text that is one single expression; `text(contexts)` makes it a string. An
+    expression that could not be read is a `Failure` among the `parts`.
     """
 
-    source: str
-    parts: tuple[str | Expression, ...]
-    evaluate: Evaluator
-    problems: tuple[Problem, ...]
+    __slots__ = ("_evaluate", "parts", "problems", "source")
+
+    def __init__(
+        self, source: str, parts: Sequence[str | Expression | Failure], problems: Sequence[Problem] = ()
+    ) -> None:
+        self.source = source
+        self.parts = tuple(parts)
+        self.problems = tuple(problems)
+        self._evaluate: Evaluator | None = None
+
+    def __repr__(self) -> str:
+        return f"Template({self.source!r})"
+
+    @property
+    def evaluate(self) -> Evaluator:
+        """The function from contexts to the value."""
+        if self._evaluate is None:
+            self._evaluate = _joiner(self.parts)
+        return self._evaluate
 
     @property
     def constant(self) -> bool:
@@ -1061,18 +1129,16 @@ def compile_template(text: str, locate: Locate) -> Template:
     `locate(start, end)` gives the span of the characters `start` to `end` of the text.
     """
     if "${{" not in text:
-        return Template(text, (text,), _constant(text), ())
+        return Template(text, (text,))
     if len(text) > MAX_TEXT:
         problem = Problem(f"a text longer than {MAX_TEXT} characters", locate(0, len(text)), "expression")
-        return Template(text, (text,), _constant(Failure(problem.message)), (problem,))
-    parts: list[str | Expression] = []
-    pieces: list[str | Evaluator] = []
+        return Template(text, (Failure(problem.message),), (problem,))
+    parts: list[str | Expression | Failure] = []
     problems: list[Problem] = []
     position = 0
     while (start := text.find("${{", position)) >= 0:
         if start > position:
             parts.append(text[position:start])
-            pieces.append(text[position:start])
         close = _closing(text, start + 3)
         compiled = (
             SyntaxProblem("the expression is not closed", 0, 0)
@@ -1082,16 +1148,13 @@ def compile_template(text: str, locate: Locate) -> Template:
         position = len(text) if close < 0 else close + 2
         if isinstance(compiled, Expression):
             parts.append(compiled)
-            pieces.append(compiled.evaluate)
         else:
             where = locate(start + 3 + compiled.start, start + 3 + max(compiled.end, compiled.start + 1))
             problems.append(Problem(f"cannot read an expression: {compiled.message}", where, "expression"))
-            pieces.append(_constant(Failure(compiled.message)))
-            parts.append(text[start:position])
+            parts.append(Failure(compiled.message))
     if position < len(text):
         parts.append(text[position:])
-        pieces.append(text[position:])
-    return Template(text, tuple(parts), _joiner(pieces), tuple(problems))
+    return Template(text, parts, problems)
 
 
 def compile_condition(text: str, locate: Locate) -> Template:
@@ -1108,11 +1171,17 @@ def _constant(value: Any) -> Evaluator:
     return constant
 
 
-def _joiner(pieces: Sequence[str | Evaluator]) -> Evaluator:
-    if len(pieces) == 1 and not isinstance(pieces[0], str):
-        return pieces[0]
+def _joiner(parts: Sequence[str | Expression | Failure]) -> Evaluator:
+    if len(parts) == 1:
+        (only,) = parts
+        return only.evaluate if isinstance(only, Expression) else _constant(only)
+    pieces: list[Any] = [part.evaluate if isinstance(part, Expression) else part for part in parts]
+    dynamic = [number for number, part in enumerate(parts) if isinstance(part, Expression)]
 
     def join(contexts: Mapping[str, Any]) -> Text:
-        return concat([piece if piece.__class__ is str else piece(contexts) for piece in pieces])  # type: ignore[operator]
+        texts = pieces.copy()
+        for number in dynamic:
+            texts[number] = texts[number](contexts)
+        return concat(texts)
 
     return join

@@ -37,6 +37,8 @@ _LAUNCH = re.compile(
     r"(?:\./|\$\{?(?:GITHUB_WORKSPACE|PWD)\}?[\"']?/|\$\{\{\s*github\.workspace\s*\}\}/)?runners/[^\s;&|]+"
 )
 _NOT_A_COMMAND = re.compile(r"(?:#|echo\b|printf\b|:\s)")
+# How an `if:` starts that nothing can make true.
+_FALSE = re.compile(r"(?:\$\{\{)?[\s(]*(?:false\b|null\b|0|''|!\s*true\b)")
 _SEQUENCE = re.compile(r"(\d{1,4})k(\d{1,4})k")
 _WORDS = re.compile(r"\d+k\d+k|[A-Za-z]+")
 
@@ -121,7 +123,7 @@ def _source(pair: Field) -> str:
 
 def launch_step(job: Job) -> Step | None:
     for step in job.steps:
-        if step.run is None or _never(step.condition):
+        if step.run is None or "runners/" not in _source(step.run) or _never(step.condition):
             continue
         if any(
             "runners/" in line and not _NOT_A_COMMAND.match(line) and _LAUNCH.search(line)
@@ -133,7 +135,7 @@ def launch_step(job: Job) -> Step | None:
 
 def _never(condition: Field | None) -> bool:
     """Whether an `if:` is false whatever the run is."""
-    if condition is None or condition.template is None:
+    if condition is None or not _FALSE.match(_source(condition)) or condition.template is None:
         return False
     single = condition.template.single
     return single is not None and single.truth({}) is False
@@ -329,6 +331,7 @@ def _selects(job: Job, sources: set[tuple[str, str]]) -> bool:
     return any(
         len(path) > 3 and path[0] == "needs" and (path[1], path[3]) in sources
         for pair in pairs
+        if "needs" in _source(pair)
         for path in pair.references()
     )
 

@@ -17,7 +17,17 @@ from typing import Any, TypeAlias
 
 from botlint.core.span import Problem, Span
 from botlint.core.unknown import Unknown
-from botlint.documents.expressions import Context, Partial, lookup, parse_number, static_path, to_text
+from botlint.documents.expressions import (
+    Context,
+    Expression,
+    Partial,
+    concat,
+    index,
+    lookup,
+    parse_number,
+    static_path,
+    to_text,
+)
 from botlint.documents.workflow import Field, Input, Step
 from botlint.documents.yaml import Scalar, Sequence
 from botlint.layouts.inferencex.callers import FOLDER, Caller, Files, Kind, Selector, find_callers, load_workflows
@@ -180,6 +190,20 @@ def _as_input(value: Any, kind: str) -> tuple[Any, str | None]:
     return to_text(value), None
 
 
+def _marked(text: Any) -> tuple[str, dict[str, Unknown]]:
+    """A text with marks in the place of what is not known, and what the marks stand for."""
+    unknowns: dict[str, Unknown] = {}
+    pieces: list[str] = []
+    for part in text.parts if isinstance(text, Partial) else (text,):
+        if isinstance(part, Unknown):
+            mark = f"{MARK_START}{len(unknowns)}{MARK_END}"
+            unknowns[mark] = part
+            pieces.append(mark)
+        else:
+            pieces.append(part)
+    return "".join(pieces), unknowns
+
+
 # --- one caller, compiled --------------------------------------------------------------------------------------------
 
 Evaluator: TypeAlias = Callable[[Mapping[str, Any]], Any]
@@ -211,11 +235,15 @@ class _Varying:
 
 @dataclass(slots=True)
 class _Stage:
-    """How the inputs of one called workflow follow from a row: `plain` ones are a field of the row as a string."""
+    """How the inputs of one called workflow follow from a row.
+
+    `plain` strings are a field of the row, `nested` ones a field of an object in it; both skip the evaluator.
+    """
 
     contexts: dict[str, Any]
     fixed: dict[str, Any]
     plain: list[tuple[str, str, Field]] = field(default_factory=list)
+    nested: list[tuple[str, str, str, Field]] = field(default_factory=list)
     computed: list[tuple[str, Evaluator, str, Field]] = field(default_factory=list)
 
 
@@ -238,7 +266,7 @@ class _Program:
         self.caller = caller
         self.problems: list[Problem] = []
         self._refusals: dict[tuple[int, str], Problem] = {}
-        self._scripts: dict[str, str] = {}
+        self._scripts: dict[tuple[Any, ...], tuple[str, dict[str, Unknown]]] = {}
         self.given: list[dict[str, Field]] = []
         self.declared: list[Mapping[str, Input]] = []
         self._stages: list[_Stage] = []
@@ -249,8 +277,11 @@ class _Program:
         self._directory = self._run_setting("working-directory")
         run = caller.step.run
         assert run is not None  # noqa: S101 - a launch step is one with a `run:`
-        self._run = run
+        template = run.template
+        self._run_parts = template.parts if template is not None else ()
+        self._run_expressions = template.expressions if template is not None else ()
         self._run_span = run.node.span
+        self._note([run])
         origin = run.node.subspan(0, 0) if isinstance(run.node, Scalar) else self._run_span
         self._run_origin = (origin.line, origin.column)
         contexts, varying = self._inputs()
@@ -360,9 +391,11 @@ class _Program:
         single = template.single
         path = static_path(single.node) if single is not None else None
         prefix = len(self.caller.row_path)
-        is_field = path is not None and len(path) == prefix + 1 and path[:prefix] == self.caller.row_path
-        if path is not None and is_field and one.type == "string" and not self._stages:
-            stage.plain.append((one.name, path[prefix], passed))
+        own = path[prefix:] if path is not None and path[:prefix] == self.caller.row_path and not self._stages else ()
+        if len(own) == 1 and one.type == "string":
+            stage.plain.append((one.name, own[0], passed))
+        elif len(own) == 2 and one.type == "string":
+            stage.nested.append((one.name, *own, passed))
         else:
             stage.computed.append((one.name, template.evaluate, one.type, passed))
 
@@ -425,14 +458,6 @@ class _Program:
         self._contexts = contexts
         self._values = values
         self._step_fixed = step_fixed
-        self._note([self._run])
-        for name in step_fixed:
-            varying.add("env", name)
-        for name, _, _ in self._step_values:
-            varying.add("env", name)
-        self._fixed_run = (
-            None if varying.touches(self._run) else to_text(self._run.evaluate({**contexts, "env": values}))
-        )
         self._problems = tuple(self.problems)
         fixed = values | step_fixed
         self._maybe_partial = [
@@ -484,10 +509,7 @@ class _Program:
         values.update(self._step_fixed)
         for name, value, pair in stepped:
             values[name] = value if value.__class__ is str else self._word(pair, value, problems)
-        run = self._fixed_run
-        if run is None:
-            run = to_text(self._run.evaluate(contexts))
-        script, unknowns = self._script(run)
+        script, unknowns = self._script(contexts)
         for name in self._maybe_partial:
             value = values[name]
             if value.__class__ is Partial:
@@ -520,32 +542,44 @@ class _Program:
             for name, key, pair in stage.plain:
                 value = row.get(key, _MISSING)
                 if value.__class__ is not str:
-                    value = lookup(row, key) if value is _MISSING else value
-                    value, refused = _as_input(value, "string")
-                    if refused is not None:
-                        problems.append(self._refusal(pair, "string", refused))
+                    value = self._string(lookup(row, key) if value is _MISSING else value, pair, problems)
+                inputs[name] = value
+            for name, outer, key, pair in stage.nested:
+                inner = row.get(outer)
+                value = inner.get(key, _MISSING) if inner.__class__ is dict else _MISSING
+                if value.__class__ is not str:
+                    if value is _MISSING:
+                        value = index(lookup(row, outer), key)
+                    value = self._string(value, pair, problems)
                 inputs[name] = value
             for name, evaluate, kind, pair in stage.computed:
-                value, refused = _as_input(evaluate(contexts), kind)
-                if refused is not None:
-                    problems.append(self._refusal(pair, kind, refused))
+                value = evaluate(contexts)
+                if value.__class__ is not str or kind != "string":
+                    value, refused = _as_input(value, kind)
+                    if refused is not None:
+                        problems.append(self._refusal(pair, kind, refused))
                 inputs[name] = value
             contexts = {**stage.contexts, "inputs": inputs}
         return contexts
 
-    def _script(self, text: Any) -> tuple[str, dict[str, Unknown]]:
-        if text.__class__ is str:
-            return self._scripts.setdefault(text, text), {}
-        unknowns: dict[str, Unknown] = {}
-        pieces: list[str] = []
-        for part in text.parts if isinstance(text, Partial) else (text,):
-            if isinstance(part, Unknown):
-                mark = f"{MARK_START}{len(unknowns)}{MARK_END}"
-                unknowns[mark] = part
-                pieces.append(mark)
-            else:
-                pieces.append(part)
-        return "".join(pieces), unknowns
+    def _string(self, value: Any, pair: Field, problems: list[Problem]) -> Any:
+        if value.__class__ is int and -1_000_000 < value < 1_000_000:
+            return str(value)
+        value, refused = _as_input(value, "string")
+        if refused is not None:
+            problems.append(self._refusal(pair, "string", refused))
+        return value
+
+    def _script(self, contexts: Mapping[str, Any]) -> tuple[str, dict[str, Unknown]]:
+        """The launch script; jobs whose expressions give the same texts share one string."""
+        texts = tuple([to_text(part.evaluate(contexts)) for part in self._run_expressions])
+        known = self._scripts.get(texts)
+        if known is None:
+            values = iter(texts)
+            parts = self._run_parts
+            text = concat([next(values) if isinstance(part, Expression) else part for part in parts])
+            known = self._scripts[texts] = _marked(text)
+        return known
 
     # provenance
 
