@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from botlint.layouts.inferencex.srtslurm.acceptance import Injection, inject
 from botlint.layouts.inferencex.srtslurm.model import (
     Benchmark,
     Cluster,
@@ -21,6 +22,7 @@ __all__ = [
     "Benchmark",
     "Cluster",
     "Frontend",
+    "Injection",
     "LineMap",
     "Release",
     "Resources",
@@ -28,6 +30,7 @@ __all__ = [
     "Spans",
     "SrtRecipe",
     "Word",
+    "inject",
     "read_cluster",
     "read_recipe",
     "release",
