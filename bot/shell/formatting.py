@@ -203,7 +203,7 @@ class _Printf:
             return _byte(int(digits[0], 8)), digits.end()
         if character == "c" and (in_argument or not self.builtin):
             raise _Stop
-        if character in _HEX and character:
+        if character in _HEX:
             coded = _coded(text, at)
             if coded is not None:
                 return coded
@@ -242,9 +242,9 @@ class _Printf:
     def convert(self, conversion: str, flags: set[str], width: int, precision: int | None) -> None:
         if conversion in ("d", "i"):
             self.emit(_integer_text(self.integer(self.argument()), conversion, flags, width, precision))
-        elif conversion in ("u", "o", "x", "X") and conversion:
+        elif conversion in ("u", "o", "x", "X"):
             self.emit(_integer_text(self.integer(self.argument()) % (1 << 64), conversion, flags, width, precision))
-        elif conversion in ("f", "F", "e", "E", "g", "G") and conversion:
+        elif conversion in ("f", "F", "e", "E", "g", "G"):
             self.emit(self.floating(conversion, flags, width, precision))
         elif conversion == "c":
             self.emit(_padded(_cut(self.argument() or "", 1) or "\0", flags, width))
@@ -258,7 +258,7 @@ class _Printf:
         elif conversion in ("q", "Q") and self.builtin:
             argument = self.argument()
             self.emit(_padded(_quoted_argument(argument, conversion, precision), flags, width))
-        elif conversion in ("n", "a", "A") and conversion:
+        elif conversion in ("n", "a", "A"):
             raise _NotKnown
         else:
             self.status = 1
@@ -432,7 +432,7 @@ def _scientific(value: Decimal, places: int) -> str:
 
 
 def bash_printf(template: str, args: Sequence[str], *, builtin: bool = True) -> Printed | None:
-    """What `printf template args...` writes; None when that depends on the machine (`%(...)T`, `%n`, `%a`) or is too long.
+    """What `printf template args...` writes; None if that depends on the machine (`%(...)T`, `%n`, `%a`) or is too long.
 
     `builtin=False` is the coreutils programme, which has no `%q` here and ends at `\\c` in the template.
     """

@@ -1,0 +1,28 @@
+"""Runs many small cases in one real bash, for tests that compare a model with it."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Sequence
+
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "TZ": "UTC"}
+
+
+def run_scripts(scripts: Sequence[str]) -> list[tuple[int, str]]:
+    """The exit status and the standard output of each script, every one in its own subshell."""
+    whole = "".join(f"( {{ {script}\n}} 2>/dev/null )\nprintf '\\036%d\\035' $?\n" for script in scripts)
+    done = subprocess.run(
+        ["bash"], input=whole.encode("utf-8", "surrogateescape"), capture_output=True, env=_ENVIRONMENT, timeout=120
+    )
+    results: list[tuple[int, str]] = []
+    for piece in done.stdout.decode("utf-8", "surrogateescape").split("\x1d")[:-1]:
+        output, _, status = piece.rpartition("\x1e")
+        results.append((int(status), output))
+    assert len(results) == len(scripts), done.stderr.decode()[:500]
+    return results
+
+
+def run_commands(cases: Sequence[tuple[str, str]]) -> list[tuple[int, str]]:
+    """The exit status and output of each (command line, input)."""
+    return run_scripts([f"printf %s {shlex.quote(stdin)} | {command}" for command, stdin in cases])
