@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from botlint.layouts.inferencex.environments import Workflows
 from botlint.layouts.inferencex.jobs import expand_all, load_configs, load_runners
 from botlint.repo.open import open_files
 
@@ -191,6 +192,19 @@ def test_matrix() -> None:
     assert len({entry for entry, _ in jobs}) == 9
     assert {row["framework"] for _, row in jobs} == {"vllm", "sglang", "atom", "trt", "dynamo-vllm"}
     assert [row["conc"] for entry, row in jobs if entry == PLANTED and row["tp"] == 2] == [1, 2, 5]
+
+
+def test_workflows_give_the_environment_that_bash_is_run_with() -> None:
+    with open_files(EXAMPLES) as files:
+        workflows = Workflows.load(files)
+    assert workflows.problems == ()
+    made_by_the_step = {"RESULT_FILENAME", "GPU_COUNT"}
+    for entry, row in rows(EXAMPLES):
+        environment = workflows.environment(row, runner="demo_00")
+        assert (environment.reason, environment.problems) == (None, ()), entry
+        if "prefill" not in row:
+            expected = {name: text for name, text in job_environment(row).items() if name not in made_by_the_step}
+            assert {name: environment.values[name] for name in expected} == expected, row["exp-name"]
 
 
 def test_healthy_copy_differs_in_the_planted_recipe_only() -> None:
