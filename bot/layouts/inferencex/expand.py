@@ -141,6 +141,8 @@ def _template(source: Arm, context: _Context, shape: RowShape) -> Row:
     for key in shape.keys:
         if key in shape.constants:
             row[key] = shape.constants[key]
+        elif key == "scenario-type":
+            row[key] = source.scenario
         else:
             read = _READERS.get(key)
             row[key] = _value_of_same_name(context, key) if read is None else read(context, key)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 MAX_SOURCE_CHARACTERS = 1_000_000
 
@@ -96,7 +97,7 @@ def _module(text: str) -> ast.Module | None:
 def _without(text: str, unneeded: re.Pattern[str]) -> str:
     starts = list(_TOP_LEVEL.finditer(text))
     kept, position = [], 0
-    for start, following in zip(starts, [*starts[1:], None], strict=True):
+    for start, following in zip_longest(starts, starts[1:]):
         name = start["function"] or start["class"]
         if name and unneeded.fullmatch(name):
             kept.append(text[position : start.start()])
