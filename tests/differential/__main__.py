@@ -1,7 +1,7 @@
 """Looks at the corpus outside of pytest: `python -m differential [--real] [PATTERN]`, run in tests/.
 
-Without options it lists the cases on which the interpreter and bash disagree, wrong answers before missing ones. `--real` prints what
-real bash does instead, for writing cases, and names the cases that do not give the same result twice.
+Without options it lists the cases on which the interpreter and bash disagree. `--real` prints what real bash does instead, for
+writing cases, and names the cases that do not give the same result twice.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _compare(cases: list[Case], truths: list[Observed]) -> int:
     for case, truth in zip(cases, truths, strict=True):
         try:
             found = differences(case, truth, run_ours(case, run_script))
-        except Exception as error:  # noqa: BLE001  # a crash is one more disagreement to list
+        except Exception as error:  # a crash is one more disagreement to list
             count["crash"] += 1
             print(f"\n=== {case.id}\n{case.script}\ncrash: {type(error).__name__}: {error}")
             continue

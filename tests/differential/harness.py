@@ -1,8 +1,8 @@
 """Runs one small script in real bash and in the abstract interpreter and says where the two differ.
 
-Real bash is the truth, at test time, every time: nothing it printed is stored. A script calls `rec` (or another name that its case lists
-under `record`) wherever argv and exported environment matter: on the real side that is a stub which writes both to a log, in the interpreter it
-is a recorded command. Both print nothing and exit 0.
+Real bash is the truth, at test time, every time: nothing it printed is stored. A script calls `rec` (or another name that
+its case lists under `record`) wherever argv and exported environment matter: on the real side that is a stub which writes
+both to a log, in the interpreter it is a recorded command. Both print nothing and exit 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import yaml
 CASES_FOLDER = Path(__file__).parent / "cases"
 BASH = shutil.which("bash") or "bash"
 TIMEOUT_S = 10.0
-# What every case starts from. The folder of the case is written as /case on both sides, so that its random name never shows.
+# What every case starts from. The folders of a case are written as /case and /stubs on both sides, so that their random
+# names never show.
 FOLDER = "/case"
 STUBS = "/stubs"
 BASE_ENV = {"PATH": f"{STUBS}:/usr/bin:/bin", "HOME": "/home/tester", "LC_ALL": "C.UTF-8"}
@@ -30,7 +31,11 @@ MAX_SHOWN = 600
 
 # /proc is exact: a shell between bash and the log would add and drop variables of its own.
 STUB = """#!/bin/sh
-{ printf 'argv\\0%s\\0%s\\0' "$#" "${0##*/}"; [ "$#" -eq 0 ] || printf '%s\\0' "$@"; /bin/cat "/proc/$$/environ"; printf '\\0'; } >>"${0%/*}/log" </dev/null
+exec >>"${0%/*}/log" </dev/null
+printf 'argv\\0%s\\0%s\\0' "$#" "${0##*/}"
+[ "$#" -eq 0 ] || printf '%s\\0' "$@"
+/bin/cat "/proc/$$/environ"
+printf '\\0'
 """
 
 
@@ -57,7 +62,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A recorded command: its words and the variables that it was given. A word is None where the interpreter does not know it."""
+    """A recorded command: its words (None where the interpreter does not know one) and the variables that it was given."""
 
     argv: tuple[str | None, ...]
     env: Mapping[str, str]
@@ -242,9 +247,7 @@ def _argv(number: int, real: Command, ours: Command) -> Difference | None:
     if real.argv == ours.argv:
         return None
     same_length = len(real.argv) == len(ours.argv)
-    only_unknown = same_length and all(
-        got in (None, wanted) for wanted, got in zip(real.argv, ours.argv, strict=True)
-    )
+    only_unknown = same_length and all(got in (None, wanted) for wanted, got in zip(real.argv, ours.argv, strict=True))
     return Difference(
         "unknown" if only_unknown else "wrong", f"argv of command {number}", repr(real.argv), repr(ours.argv)
     )
@@ -259,5 +262,3 @@ def _env(number: int, real: Command, ours: Command) -> Difference | None:
         return repr({key: env.get(key) for key in changed})
 
     return Difference("wrong", f"environment of command {number}", show(real.env), show(ours.env))
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from botlint.shell import run_script
 
 from .harness import Case, differences, load_cases, run_ours, run_real
