@@ -1,0 +1,551 @@
+"""Commands that make, change and list files, over the interpreted file system.
+
+Each gives its status, or None when it has to be treated as an unknown command.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from botlint.shell.files import canonical, relative_to_workspace
+from botlint.shell.patterns import matches
+from botlint.shell.process import FileEntry
+from botlint.shell.signals import Status, Undecided
+from botlint.shell.streams import In, Out
+from botlint.shell.values import Text, Value, concat, hole, text_of
+
+if TYPE_CHECKING:
+    from botlint.shell.interpreter import Shell
+
+FileCommand = Callable[["Shell", list[Value]], "Status | None"]
+
+MAX_TREE = 5_000
+"""Files of a directory that a copy records one by one."""
+
+
+def _split(args: list[Value], valued: str = "") -> tuple[set[str], dict[str, Value], list[Value]]:
+    """(flags, options with a value, operands)."""
+    flags: set[str] = set()
+    options: dict[str, Value] = {}
+    operands: list[Value] = []
+    at = 0
+    ended = False
+    while at < len(args):
+        value = args[at]
+        text = text_of(value)
+        at += 1
+        if not ended and text is not None and text.startswith("-") and len(text) > 1:
+            if text == "--":
+                ended = True
+            elif text.startswith("--"):
+                name, equals, rest = text[2:].partition("=")
+                if equals:
+                    options[name] = rest
+                else:
+                    flags.add(name)
+            else:
+                for number, letter in enumerate(text[1:]):
+                    if letter in valued:
+                        rest = text[number + 2 :]
+                        if rest:
+                            options[letter] = rest
+                        elif at < len(args):
+                            options[letter] = args[at]
+                            at += 1
+                        break
+                    flags.add(letter)
+            continue
+        operands.append(value)
+    return flags, options, operands
+
+
+def _put(shell: Shell, path: Value, entry: FileEntry) -> None:
+    where = shell.canonical(path)
+    if where is None:
+        return
+    shell.version += 1
+    shell.files.put(where, path if isinstance(path, Text) and path.symbolic else where, entry)
+
+
+def _mkdir(shell: Shell, args: list[Value]) -> Status | None:
+    flags, _, operands = _split(args, "m")
+    status: Status = 0
+    for path in operands:
+        where, entry = shell.entry(path)
+        if entry.kind in ("dir", "file"):
+            if "p" not in flags and "parents" not in flags or entry.kind == "file":
+                shell.complain(f"mkdir: cannot create directory '{text_of(path)}': File exists")
+                status = 1
+            continue
+        if shell.world.strict_files and "p" not in flags and where:
+            parent = posixpath.dirname(where)
+            own = shell.files.own(parent)
+            if (own.kind if own else shell.files.revision_kind(parent)) == "missing":
+                status = 1
+                continue
+        _put(shell, path, FileEntry("dir", None, shell.place()))
+        if "p" in flags and where:
+            parent = posixpath.dirname(where)
+            while parent not in ("/", "", "@workspace") and not parent.startswith("@workspace-"):
+                if shell.files.own(parent) is None and shell.files.revision_kind(parent) != "dir":
+                    shell.files.put(parent, parent, FileEntry("dir", None, shell.place()))
+                parent = posixpath.dirname(parent)
+    return status
+
+
+def _rm(shell: Shell, args: list[Value]) -> Status | None:
+    flags, _, operands = _split(args)
+    status: Status = 0
+    for path in operands:
+        where, entry = shell.entry(path)
+        if entry.kind == "missing":
+            if "f" not in flags and "force" not in flags:
+                shell.complain(f"rm: cannot remove '{text_of(path)}': No such file or directory")
+                status = 1
+            continue
+        if entry.kind == "dir" and not flags & {"r", "R", "recursive", "d"}:
+            shell.complain(f"rm: cannot remove '{text_of(path)}': Is a directory")
+            status = 1
+            continue
+        if where:
+            _put(shell, path, FileEntry("missing", None, shell.place()))
+    return status
+
+
+def _rmdir(shell: Shell, args: list[Value]) -> Status | None:
+    _, _, operands = _split(args)
+    for path in operands:
+        _put(shell, path, FileEntry("missing", None, shell.place()))
+    return 0
+
+
+def _touch(shell: Shell, args: list[Value]) -> Status | None:
+    _, _, operands = _split(args, "dtr")
+    for path in operands:
+        _, entry = shell.entry(path)
+        if entry.kind in ("missing", "unknown"):
+            _put(shell, path, FileEntry("file", "" if entry.kind == "missing" else None, shell.place()))
+    return 0
+
+
+def _entry_copy(shell: Shell, path: Value) -> FileEntry:
+    _, entry = shell.entry(path)
+    if entry.kind != "file":
+        return entry
+    content = shell.read_file(path)
+    return FileEntry("file", content, entry.place or shell.place())
+
+
+def _tree(shell: Shell, directory: str) -> list[tuple[str, FileEntry]] | None:
+    """Files below a canonical directory: (relative path, entry); None if only the machine knows them."""
+    out: dict[str, FileEntry] = {}
+    inner = relative_to_workspace(directory)
+    own = shell.files.own(directory)
+    if inner is None and own is None:
+        return None
+    if inner is not None and (own is None or own.kind == "dir"):
+        base = shell.files.base
+        todo = [inner]
+        while todo:
+            here = todo.pop()
+            for name in base.list_dir(here):
+                path = f"{here}/{name}" if here else name
+                if base.is_dir(path):
+                    todo.append(path)
+                elif len(out) < MAX_TREE:
+                    out[path[len(inner) :].lstrip("/") if inner else path] = FileEntry("file")
+    for where, _, entry in shell.files.entries:
+        if where.startswith(directory + "/"):
+            relative = where[len(directory) + 1 :]
+            if entry.kind in ("file", "unknown"):
+                out[relative] = entry
+            elif entry.kind == "missing":
+                for name in [n for n in out if n == relative or n.startswith(relative + "/")]:
+                    del out[name]
+        elif where == directory and entry.kind == "missing":
+            out.clear()
+    return sorted(out.items())
+
+
+def _copy_tree(shell: Shell, source: str, target: str) -> None:
+    shell.version += 1
+    shell.files.put(target, target, FileEntry("dir", None, shell.place()))
+    tree = _tree(shell, source)
+    if tree is None:
+        shell.files.put(target, target, FileEntry("unknown", None, shell.place()))
+        return
+    for relative, entry in tree:
+        parent = posixpath.dirname(f"{target}/{relative}")
+        if parent != target and shell.files.own(parent) is None:
+            shell.files.put(parent, parent, FileEntry("dir", None, shell.place()))
+        content = entry.content
+        if content is None and shell.files.own(f"{source}/{relative}") is None:
+            content = LazyCopy.text(shell, f"{source}/{relative}")
+        shell.files.put(f"{target}/{relative}", f"{target}/{relative}", FileEntry("file", content, shell.place()))
+
+
+class LazyCopy:
+    """Content of a copied file of the revision."""
+
+    @staticmethod
+    def text(shell: Shell, path: str) -> str | None:
+        """The text, None if unreadable."""
+        return shell.files.revision_text(path)
+
+
+def _cp(shell: Shell, args: list[Value]) -> Status | None:
+    flags, options, operands = _split(args, "tS")
+    recursive = bool(flags & {"r", "R", "a", "recursive", "archive"})
+    flat = "T" in flags or "no-target-directory" in flags
+    if "t" in options:
+        operands.append(options["t"])
+    if len(operands) < 2:
+        return 1
+    *sources, target = operands
+    target_where, target_entry = shell.entry(target)
+    into = target_entry.kind == "dir" and not flat
+    status: Status = 0
+    for source in sources:
+        where, entry = shell.entry(source)
+        text = text_of(source)
+        if entry.kind == "missing":
+            shell.complain(f"cp: cannot stat '{text}': No such file or directory")
+            status = 1
+            continue
+        name = posixpath.basename((text or "").rstrip("/"))
+        dot = (text or "").endswith("/.") or text == "."
+        if entry.kind == "dir":
+            if not recursive:
+                shell.complain(f"cp: -r not specified; omitting directory '{text}'")
+                status = 1
+                continue
+            if target_where and where:
+                destination = target_where if not into or dot else f"{target_where}/{name}"
+                _copy_tree(shell, where, destination)
+            continue
+        copied = _entry_copy(shell, source)
+        if copied.kind == "unknown":
+            if not into and target_where:
+                _put(shell, target, FileEntry("file", None, shell.place()))
+            status = status or Undecided("cp succeeds")
+            continue
+        if into and target_where:
+            _put(shell, f"{target_where}/{name}" if not target_where.startswith("@") else _inside(shell, target, name), copied)
+        elif target_where:
+            _put(shell, target, copied)
+    return status
+
+
+def _inside(shell: Shell, directory: Value, name: str) -> Value:
+    text = text_of(directory)
+    if text is not None and text.endswith("/"):
+        return concat([directory, name])
+    return concat([directory, "/", name])
+
+
+def _mv(shell: Shell, args: list[Value]) -> Status | None:
+    _, _, operands = _split(args, "tS")
+    if len(operands) < 2:
+        return 1
+    copied = _cp(shell, ["-r", *operands])
+    if copied == 0:
+        for source in operands[:-1]:
+            _put(shell, source, FileEntry("missing", None, shell.place()))
+    return copied
+
+
+def _ln(shell: Shell, args: list[Value]) -> Status | None:
+    _, _, operands = _split(args, "tS")
+    if len(operands) >= 2:
+        copied = _entry_copy(shell, operands[0])
+        _put(shell, operands[-1], copied if copied.kind != "missing" else FileEntry("unknown", None, shell.place()))
+    return 0
+
+
+def _cat(shell: Shell, args: list[Value]) -> Status | None:
+    flags, _, operands = _split(args)
+    if flags - {"u"}:
+        return None
+    out: list[Value] = []
+    status: Status = 0
+    for path in operands or ["-"]:
+        if path == "-":
+            stdin = shell.fds.get(0)
+            if isinstance(stdin, In):
+                out.append(_drain(shell, stdin))
+            continue
+        _, entry = shell.entry(path)
+        if entry.kind in ("missing", "dir"):
+            shell.complain(f"cat: {text_of(path)}: No such file or directory")
+            status = 1
+            continue
+        content = shell.read_file(path)
+        if content is None:
+            out.append(hole(f"content of {text_of(path) or 'a file'}"))
+            status = status or Undecided(f"cat {text_of(path) or 'a file'} succeeds")
+        else:
+            out.append(content)
+    shell.write(concat(out))
+    return status
+
+
+def _drain(shell: Shell, stdin: In) -> Value:
+    value = stdin.value
+    if value is None:
+        return hole("input")
+    if stdin.pos:
+        value = (shell.concrete(value) or "")[stdin.pos :]
+    stdin.value, stdin.pos = "", 0
+    return value
+
+
+def _tee(shell: Shell, args: list[Value]) -> Status | None:
+    flags, _, operands = _split(args)
+    stdin = shell.fds.get(0)
+    content = _drain(shell, stdin) if isinstance(stdin, In) else ""
+    for path in operands:
+        if text_of(path) in ("/dev/stderr", "/dev/tty"):
+            continue
+        shell.write_file(path, content, "a" in flags or "append" in flags)
+    out = shell.fds.get(1)
+    if isinstance(out, Out) and out.wanted:
+        shell.write(content)
+    return 0
+
+
+def _ls(shell: Shell, args: list[Value]) -> Status | None:
+    flags, _, operands = _split(args)
+    listed: list[str] = []
+    for path in operands or ["."]:
+        where, entry = shell.entry(path)
+        if entry.kind == "missing":
+            shell.complain(f"ls: cannot access '{text_of(path)}': No such file or directory")
+            return 2
+        if entry.kind == "unknown" or not where or flags - {"1", "A", "d"}:
+            return None
+        if entry.kind == "file" or "d" in flags:
+            listed.append(text_of(path) or "")
+            continue
+        from botlint.shell.expansion import _names
+
+        names = _names(shell, where)
+        if names is None:
+            return None
+        listed.extend(n for n in names if "A" in flags or not n.startswith("."))
+    out = shell.fds.get(1)
+    if isinstance(out, Out) and out.wanted:
+        shell.write("".join(f"{n}\n" for n in listed))
+    return 0
+
+
+def _sed_in_place(shell: Shell, args: list[Value]) -> Status | None:
+    """`sed -i`: the model of sed over the content of each file."""
+    from botlint.shell.commands import MODELS
+
+    options: list[Value] = []
+    operands: list[Value] = []
+    in_place = False
+    script_given = False
+    at = 0
+    while at < len(args):
+        value = args[at]
+        text = text_of(value)
+        at += 1
+        if text is not None and (text == "-i" or text.startswith("--in-place") or re.fullmatch(r"-i\S+", text)):
+            in_place = True
+        elif text in ("-e", "-f", "--expression"):
+            options.extend([value, *args[at : at + 1]])
+            at += 1
+            script_given = True
+        elif text is not None and text.startswith("-") and len(text) > 1:
+            if re.fullmatch(r"-[nrEsuz]*i[nrEsuz]*", text):
+                in_place = True
+                text = text.replace("i", "")
+            if len(text) > 1:
+                options.append(text)
+        else:
+            operands.append(value)
+    if not in_place:
+        return None
+    if not script_given:
+        options.extend(operands[:1])
+        operands = operands[1:]
+    status: Status = 0
+    for path in operands:
+        _, entry = shell.entry(path)
+        if entry.kind == "missing":
+            shell.complain(f"sed: can't read {text_of(path)}: No such file or directory")
+            status = 2
+            continue
+        content = shell.read_file(path)
+        if content is None:
+            shell.write_file(path, None, False)
+            status = status or Undecided("sed succeeds")
+            continue
+        from botlint.shell.launching import _Model
+        from botlint.shell.values import derive
+
+        function = _Model("sed")
+        outcome = shell.observe(function.status, *options, content)
+        if outcome == 0:
+            shell.write_file(path, derive(function.output, *options, content), False)
+        else:
+            shell.write_file(path, None, False)
+            status = outcome if isinstance(outcome, int) and outcome > 0 else Undecided("sed succeeds")
+        del outcome
+    del MODELS
+    return status
+
+
+def _find(shell: Shell, args: list[Value]) -> Status | None:
+    """`find DIR... [-type f|d] [-name G] [-maxdepth N] [-exec CMD {} +|;]` over known directories."""
+    from botlint.shell.launching import run_command
+
+    roots: list[Value] = []
+    at = 0
+    while at < len(args) and not (text_of(args[at]) or "").startswith(("-", "(", "!")):
+        roots.append(args[at])
+        at += 1
+    names: list[str] = []
+    depth: int | None = None
+    kind = ""
+    action: list[Value] = []
+    together = False
+    while at < len(args):
+        text = text_of(args[at])
+        at += 1
+        if text in ("-name", "-iname") and at < len(args):
+            names.append(text_of(args[at]) or "")
+            at += 1
+        elif text == "-maxdepth" and at < len(args):
+            number = text_of(args[at]) or ""
+            depth = int(number) if number.isdigit() else None
+            at += 1
+        elif text == "-type" and at < len(args):
+            kind = text_of(args[at]) or ""
+            at += 1
+        elif text == "-print":
+            continue
+        elif text == "-exec":
+            while at < len(args) and text_of(args[at]) not in (";", "+"):
+                action.append(args[at])
+                at += 1
+            together = at < len(args) and text_of(args[at]) == "+"
+            at += 1
+        else:
+            return None
+    found: list[Value] = []
+    for root in roots or ["."]:
+        where, entry = shell.entry(root)
+        if entry.kind == "missing":
+            shell.complain(f"find: '{text_of(root)}': No such file or directory")
+            return 1
+        if entry.kind != "dir" or kind == "d":
+            return None
+        tree = _tree(shell, where)
+        if tree is None:
+            return None
+        for relative, _ in tree:
+            if depth is not None and relative.count("/") >= depth:
+                continue
+            if all(matches(n, posixpath.basename(relative)) for n in names):
+                found.append(_inside(shell, root, relative))
+    if action:
+        if together:
+            words: list[Value] = []
+            for word in action:
+                words.extend(found) if word == "{}" else words.append(word)
+            if found:
+                run_command(shell, words, {})
+        else:
+            for path in found:
+                run_command(shell, [path if w == "{}" else w for w in action], {})
+        return 0
+    shell.write(concat([piece for path in found for piece in (path, "\n")]))
+    return 0
+
+
+def _mktemp(shell: Shell, args: list[Value]) -> Status | None:
+    path = hole("temporary file", True)
+    del args
+    shell.write(concat([path, "\n"]))
+    return 0
+
+
+def _realpath(shell: Shell, args: list[Value]) -> Status | None:
+    """`realpath`, `readlink -f`: textual, since links of the machine are not known."""
+    flags, options, operands = _split(args)
+    if options or flags - {"f", "m", "e", "s", "q", "canonicalize"} or len(operands) != 1:
+        return None
+    path = operands[0]
+    where = shell.canonical(path)
+    if where is None:
+        return None
+    if isinstance(path, Text) and path.symbolic:
+        shell.concrete(path)
+    from botlint.shell.expansion import path_value
+
+    shell.write(concat([path_value(shell, where), "\n"]))
+    return 0
+
+
+def _git(shell: Shell, args: list[Value]) -> Status | None:
+    """`git clone URL [DIR]` makes a directory whose content is not known."""
+    at = 0
+    while at < len(args) and (text_of(args[at]) or "-").startswith("-"):
+        at += 2 if text_of(args[at]) in ("-C", "-c") else 1
+    if at >= len(args) or text_of(args[at]) != "clone":
+        return None
+    _, _, operands = _split(args[at + 1 :], "bocuj")
+    operands = _without_valued(args[at + 1 :])
+    if not operands:
+        return None
+    if len(operands) > 1:
+        target: Value = operands[1]
+    else:
+        url = text_of(operands[0])
+        if url is None:
+            return None
+        target = posixpath.basename(url.rstrip("/")).removesuffix(".git")
+    _put(shell, target, FileEntry("unknown", None, shell.place()))
+    _put(shell, target, FileEntry("dir", None, shell.place()))
+    return Undecided("git clone succeeds")
+
+
+def _without_valued(args: list[Value]) -> list[Value]:
+    valued = {"-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j", "--jobs", "--filter", "--reference"}
+    out: list[Value] = []
+    at = 0
+    while at < len(args):
+        text = text_of(args[at])
+        at += 1
+        if text in valued:
+            at += 1
+        elif text is None or not text.startswith("-"):
+            out.append(args[at - 1])
+    return out
+
+
+COMMANDS: dict[str, FileCommand] = {
+    "mkdir": _mkdir,
+    "rm": _rm,
+    "rmdir": _rmdir,
+    "touch": _touch,
+    "cp": _cp,
+    "mv": _mv,
+    "ln": _ln,
+    "cat": _cat,
+    "tee": _tee,
+    "ls": _ls,
+    "sed": _sed_in_place,
+    "find": _find,
+    "mktemp": _mktemp,
+    "realpath": _realpath,
+    "readlink": _realpath,
+    "git": _git,
+}
+
+__all__ = ["COMMANDS", "canonical"]

@@ -1,0 +1,1640 @@
+"""The abstract interpreter: state of one shell, and the execution of statements.
+
+No process is ever started. A test over known values is decided exactly as bash decides it; a test over a value that nobody knows
+before the run is *undecided*, and both outcomes are looked at (`Shell.choose`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from botlint.documents import bash
+from botlint.shell import arithmetic_values, conditions, expansion, launching
+from botlint.shell.builtins import BUILTINS
+from botlint.shell.files import FileSystem, canonical
+from botlint.shell.patterns import matches
+from botlint.shell.process import (
+    Call,
+    ChooseNode,
+    Context,
+    FileEntry,
+    FileNode,
+    Fork,
+    Guard,
+    Inputs,
+    Leaf,
+    Node,
+    ObserveNode,
+    Place,
+    Possible,
+    Process,
+    Solved,
+    Test,
+    Variable,
+)
+from botlint.shell.signals import (
+    BreakFlow,
+    CallFlow,
+    ContinueFlow,
+    ExitFlow,
+    Flow,
+    ReturnFlow,
+    ServeFlow,
+    Status,
+    StopFlow,
+    Undecided,
+)
+from botlint.shell.streams import In, Out
+from botlint.shell.values import Budget, Text, Value, concat, hole, resolve, text_of
+
+if TYPE_CHECKING:
+    from botlint.shell.world import World
+
+MAX_STEPS = 60_000
+MAX_ITERATIONS = 5_000
+MAX_FUNCTION_DEPTH = 60
+MAX_TRIALS = 8
+"""Undecided tests inside undecided tests that are still tried both ways."""
+MAX_TRIED = 400
+"""Undecided tests of one run that are tried both ways."""
+
+_MISSING = object()
+
+
+class Frame:
+    """One function call (or sourced file): what `local` has to restore, and where it was called."""
+
+    __slots__ = ("call", "function", "name", "outer", "positional", "saved", "source")
+
+    def __init__(
+        self,
+        name: str,
+        source: bash.Source,
+        call: Place,
+        positional: list[Value],
+        function: bool,
+    ) -> None:
+        self.name = name
+        self.source = source
+        self.call = call
+        self.positional = positional
+        self.saved: dict[str, Variable | None] = {}
+        self.function = function
+        self.outer: bash.Source | None = None
+
+
+class Shell:
+    """One shell: variables, functions, options, files and the log of decisions."""
+
+    def __init__(
+        self,
+        world: World,
+        process: Process,
+        inputs: Inputs,
+        forced: dict[int, bool],
+        depth: int,
+        files: FileSystem,
+    ) -> None:
+        self.world = world
+        self.process = process
+        self.inputs = inputs
+        self.forced = forced
+        self.depth = depth
+        self.files = files
+        self.source = process.script.source
+        self.name = process.label
+        self.vars: dict[str, Variable] = {}
+        self.functions: dict[str, bash.Function] = {}
+        self.frames: list[Frame] = []
+        self.positional: list[Value] = []
+        self.options: dict[str, bool] = {}
+        self.shopt: dict[str, bool] = {}
+        self.traps: dict[str, str] = {}
+        self.context: Context = process.context
+        self.fds: dict[int, Out | In] = {0: In(""), 1: Out(role="stdout"), 2: Out(role="stderr")}
+        self.status: Status = 0
+        self.pipestatus: list[Status] = [0]
+        self.substatus: Status | None = None
+        self.last_background: Value = ""
+        self.last_argument: Value = ""
+        self.guard: Guard | None = None
+        self.pos = 0
+        self.lenient = 0
+        """Depth of contexts in which a failing command does not end the shell."""
+        self.subshells = 0
+        self.subst = 0
+        self.loops = 0
+        self.in_trap = False
+        self.log: list[tuple[Node, object]] = []
+        self.tests: list[Test] = []
+        self.steps = 0
+        self.trials = 0
+        self.tried = 0
+        self.version = 0
+        self.possible: list[Possible] = []
+        self.forks: list[Fork] = []
+        self.watches: dict[str, list[Fork]] = {}
+        self.truncated = False
+        self.failed_call: Call | None = None
+        self.dash_c = "c" in process.options
+        self.source_names: dict[str, Value] = {}
+        self.getopts_index = 1
+        self.getopts_offset = 1
+        self.said: Value | None = None
+        self.said_error: Value | None = None
+
+    # ------------------------------------------------------------------------------------------------- decisions
+
+    def place(self) -> Place:
+        """Where the interpreter stands."""
+        return Place(self.source, self.pos)
+
+    def observe(
+        self,
+        function: Callable[..., object],
+        *arguments: Value,
+        partial: Callable[..., object] | None = None,
+    ) -> object:
+        """The outcome of a pure function over texts, logged so that other jobs can take the same decision; None: undecided."""
+        symbolic = False
+        known = True
+        texts: list[str] = []
+        for argument in arguments:
+            if isinstance(argument, str):
+                texts.append(argument)
+                continue
+            symbolic = symbolic or argument.symbolic
+            if argument.text is None:
+                known = False
+            else:
+                texts.append(argument.text)
+        if known:
+            outcome = function(*texts)
+            if not symbolic:
+                return outcome
+        elif partial is not None:
+            outcome = partial(*[resolve(a, self.inputs) for a in arguments])
+        else:
+            outcome = None
+        if symbolic:
+            self.log.append((ObserveNode(function, partial, arguments), outcome))
+        self.tests.append(Test(self.place(), arguments, outcome))
+        return outcome
+
+    def concrete(self, value: Value) -> str | None:
+        """The text of a value; the decision tree then depends on the whole text."""
+        if isinstance(value, str):
+            return value
+        if value.text is None:
+            if value.symbolic:
+                self.observe(str, value)
+            return None
+        if not value.symbolic:
+            return value.text
+        outcome = self.observe(str, value)
+        assert isinstance(outcome, str)
+        return outcome
+
+    def nonempty(self, value: Value) -> bool | None:
+        """Whether a value is not the empty text."""
+        if isinstance(value, str):
+            return value != ""
+        if any(p and isinstance(p, str) or getattr(p, "nonempty", False) for p in value.pieces):
+            return True
+        outcome = self.observe(bool, value, partial=_partial_nonempty)
+        return outcome if outcome is None else bool(outcome)
+
+    # ----------------------------------------------------------------------------------------------------- files
+
+    def canonical(self, path: Value) -> str | None:
+        """The canonical path for the current job, None if unknown."""
+        if isinstance(path, str):
+            return canonical(path, self.context)
+        return canonical(resolve(path, self.inputs), self.context)
+
+    def entry(self, path: Value) -> tuple[str, FileEntry]:
+        """What is at a path: canonical path ('' if unknown) and the entry (kind `unknown` if nothing is known)."""
+        where = self.canonical(path)
+        symbolic = isinstance(path, Text) and path.symbolic
+        if where is None:
+            if symbolic:
+                self.observe(str, path)
+            return "", FileEntry("unknown")
+        own = self.files.own(where)
+        if symbolic:
+            context = self.context
+            known = self.files.entries
+            others = [t for _, t, _ in known if isinstance(t, Text) and t.symbolic]
+            kind = own.kind if own is not None else self.files.revision_kind(where)
+            base = self.files.revision_kind
+
+            def look(text: str, *_: str) -> str:
+                at = canonical(text, context)
+                if at is None:
+                    return "unknown"
+                for earlier, _template, entry in reversed(known):
+                    if earlier == at:
+                        return entry.kind
+                return base(at)
+
+            if own is None or own.content is None:
+                outcome = self.observe(look, path, *others)
+                if outcome is not None and own is None:
+                    kind = str(outcome)  # type: ignore[assignment]
+                own = own or FileEntry(kind)
+            else:
+                self.concrete(path)
+            return where, own
+        if own is not None:
+            return where, own
+        return where, self.outer_entry(where, path)
+
+    def outer_entry(self, where: str, path: Value) -> FileEntry:
+        """What the caller or the revision has at a path."""
+        if self.files.outer is not None:
+            found = self.inputs.file(where)
+            self.log.append((FileNode(where), found))
+            if found is not None:
+                kind, content = found
+                text: Value | None = content if isinstance(content, str) else None
+                return FileEntry(kind, text)  # type: ignore[arg-type]
+        return FileEntry(self.files.revision_kind(where))
+
+    def read_file(self, path: Value) -> Value | None:
+        """Content of a file, None when unknown or absent."""
+        where, entry = self.entry(path)
+        if entry.kind != "file":
+            return None
+        if entry.content is not None:
+            return entry.content
+        if self.files.own(where) is not None:
+            return None
+        if isinstance(path, Text) and path.symbolic:
+            self.concrete(path)
+        return self.files.revision_text(where)
+
+    def write_file(self, path: Value, content: Value | None, append: bool) -> None:
+        """Records what a file holds now."""
+        where = self.canonical(path)
+        if where is None:
+            return
+        if append and content is not None:
+            before = self.files.own(where)
+            old: Value | None = ""
+            if before is not None:
+                old = before.content if before.kind == "file" else ("" if before.kind == "missing" else None)
+            elif self.files.revision_kind(where) == "file":
+                old = self.files.revision_text(where)
+            content = None if old is None else concat([old, content])
+        self.version += 1
+        self.files.put(where, path if not isinstance(path, str) else where, FileEntry("file", content, self.place()))
+
+    # ------------------------------------------------------------------------------------------------- variables
+
+    def get(self, name: str) -> Variable | None:
+        """A variable by name, namerefs followed; special parameters are not variables (see expansion)."""
+        if self.watches and name in self.watches:
+            for fork in self.watches.pop(name):
+                fork.needed = True
+        var = self.vars.get(name)
+        if var is not None and var.nameref:
+            seen = {name}
+            while var is not None and var.nameref:
+                target = text_of(var.value) if isinstance(var.value, (str, Text)) else None
+                if not target or target in seen:
+                    return None
+                seen.add(target)
+                var = self.vars.get(target)
+        return var
+
+    def target(self, name: str) -> str:
+        """The name that a nameref finally stands for."""
+        for _ in range(10):
+            var = self.vars.get(name)
+            if var is None or not var.nameref or not isinstance(var.value, (str, Text)):
+                return name
+            text = text_of(var.value)
+            if not text:
+                return name
+            name = text
+        return name
+
+    def put(self, name: str, var: Variable) -> None:
+        """Binds a name."""
+        self.version += 1
+        self.vars[name] = var
+
+    def assign(self, name: str, value: Value, append: bool = False, index: Value | None = None) -> bool:
+        """`name=value`; False if the variable is read-only."""
+        name = self.target(name)
+        if "[" in name and name.endswith("]"):
+            name, _, inner = name[:-1].partition("[")
+            index = inner
+        old = self.vars.get(name)
+        if old is None:
+            if index is None:
+                self.vars[name] = Variable(
+                    value, self.options.get("allexport", False), Place(self.source, self.pos), self.guard
+                )
+                self.version += 1
+                return True
+            old = Variable(None)
+        if old.readonly:
+            self.complain(f"{name}: readonly variable")
+            return False
+        if append and (isinstance(old.value, (str, Text))) and index is None and not old.integer:
+            value = concat([old.value, value])
+        if old.integer:
+            value = arithmetic_values.evaluate_text(self, concat(["(", text_or_zero(old, append), ")+(", value, ")"]) if append else value)
+        if old.case:
+            value = expansion.change_case(value, old.case)
+        if index is not None or old.kind:
+            new = self._assign_element(name, old, value, append, index)
+            if new is None:
+                return False
+            self.put(name, new)
+            return True
+        self.put(
+            name,
+            replace(old, value=value, place=self.place(), guard=self.guard, exported=old.exported or self.options.get("allexport", False)),
+        )
+        return True
+
+    def _assign_element(self, name: str, old: Variable, value: Value, append: bool, index: Value | None) -> Variable | None:
+        place, guard = self.place(), self.guard
+        if old.kind == "assoc":
+            table: dict[str, Value] = dict(old.value) if isinstance(old.value, dict) else {}  # type: ignore[arg-type]
+            key = self.concrete(index) if index is not None else "0"
+            if key is None:
+                raise StopFlow(f"unknown key of {name}", place)
+            table[key] = concat([table.get(key, ""), value]) if append else value
+            return replace(old, value=table, place=place, guard=guard)
+        cells: dict[int, Value]
+        if isinstance(old.value, dict):
+            cells = dict(old.value)  # type: ignore[arg-type]
+        else:
+            cells = {} if old.value is None else {0: old.value}
+        number: int | None = 0
+        if index is not None:
+            number = arithmetic_values.index_number(self, index)
+            if number is None:
+                raise StopFlow(f"unknown subscript of {name}", place)
+            if number < 0:
+                number += max(cells, default=-1) + 1
+                if number < 0:
+                    self.complain(f"{name}: bad array subscript")
+                    return None
+        cells[number] = concat([cells.get(number, ""), value]) if append and number in cells else value
+        return replace(old, value=cells, kind="array", place=place, guard=guard)
+
+    def unset(self, name: str) -> None:
+        """Removes a variable."""
+        if name in self.vars:
+            self.version += 1
+            del self.vars[name]
+
+    def declare_local(self, name: str) -> None:
+        """Makes `name` local to the running function."""
+        for frame in reversed(self.frames):
+            if frame.function:
+                if name not in frame.saved:
+                    frame.saved[name] = self.vars.get(name)
+                return
+
+    def environment(self, overlay: dict[str, Variable] | None = None) -> dict[str, Variable]:
+        """The exported variables."""
+        if self.watches:
+            for name in list(self.watches):
+                var = self.vars.get(name)
+                if var is None or var.exported:
+                    for fork in self.watches.pop(name):
+                        fork.needed = True
+        out = {
+            n: v for n, v in self.vars.items() if v.exported and v.value is not None and not isinstance(v.value, dict)
+        }
+        if overlay:
+            out.update(overlay)
+        return out
+
+    # ----------------------------------------------------------------------------------------------------- output
+
+    def write(self, value: Value, fd: int = 1) -> None:
+        """Writes to a file descriptor."""
+        out = self.fds.get(fd)
+        if not isinstance(out, Out):
+            return
+        if out.chunks is not None:
+            out.chunks.append(value)
+        elif out.path is not None:
+            self.write_file(out.path, value, True)
+        if out.role == "stderr":
+            self.said_error = value
+        elif out.role == "stdout":
+            self.said = value
+
+    def complain(self, message: str) -> None:
+        """An error message of the shell itself."""
+        self.write(f"{self.name}: line {self.source.line(self.pos)}: {message}\n", 2)
+
+    def message(self) -> Value | None:
+        """What the script said last, on standard error if it said something there."""
+        return self.said_error if self.said_error is not None else self.said
+
+    # -------------------------------------------------------------------------------------------------- statements
+
+    def run(self, statements: Sequence[bash.Statement]) -> Status:
+        """Executes a list."""
+        status: Status = 0
+        for statement in statements:
+            status = self.execute(statement)
+        return status
+
+    def execute(self, node: bash.Statement) -> Status:
+        """Executes one statement and returns its exit status."""
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise StopFlow(f"more than {MAX_STEPS} steps", Place(self.source, node.pos))
+        self.pos = node.pos
+        redirects = getattr(node, "redirects", None)
+        if redirects and node.__class__ is not bash.Command:
+            keep = self.redirect(redirects)
+            if keep is None:
+                return self.settle(1, node)
+            try:
+                status = _EXECUTE[node.__class__](self, node)
+            finally:
+                self.fds = keep
+        else:
+            status = _EXECUTE[node.__class__](self, node)
+        self.status = status
+        return status
+
+    def settle(self, status: Status, node: bash.Statement) -> Status:
+        """`set -e` and the ERR trap, after a command that counts."""
+        self.status = status
+        if status != 0 and isinstance(status, int) and self.lenient == 0:
+            if self.traps.get("ERR") and (not any(f.function for f in self.frames) or self.options.get("errtrace")):
+                self.pos = node.pos
+                self.run_trap("ERR")
+                self.status = status
+            if self.options.get("errexit"):
+                raise ExitFlow(status, Place(self.source, node.pos), self.message(), self.failed_call)
+        return status
+
+    def run_trap(self, name: str) -> None:
+        """Runs a trap's text."""
+        text = self.traps.get(name)
+        if not text or self.in_trap:
+            return
+        keep = self.status
+        self.in_trap = True
+        try:
+            self.run_text(text, self.place())
+        finally:
+            self.in_trap = False
+        self.status = keep
+
+    def run_text(self, text: Value, place: Place) -> Status:
+        """Executes text as `eval` does."""
+        script = expansion.script_of(self, text, place)
+        if script is None:
+            return Undecided("eval of an unknown text")
+        source, self.source = self.source, script.source
+        status: Status = 0
+        try:
+            for statement in script:
+                status = self.execute(statement)
+        finally:
+            self.source = source
+            self.pos = place.pos
+        return status
+
+    # -- simple commands
+
+    def _command(self, node: bash.Command) -> Status:
+        if not node.words:
+            return self._assignments_only(node)
+        words = node.words
+        values: list[Value] = []
+        if node.declares:
+            return self._declaration(node)
+        for word in words:
+            if word.literal is not None:
+                values.append(word.literal)
+            else:
+                values.extend(expansion.fields(self, word))
+        if not values:
+            self.substatus = None if self.substatus is None else self.substatus
+            return self._assignments_only(node)
+        status = self.run_values(values, node)
+        self.last_argument = values[-1]
+        return status
+
+    def _assignments_only(self, node: bash.Command) -> Status:
+        self.substatus = None
+        keep: dict[int, Out | In] | None = None
+        if node.redirects:
+            keep = self.redirect(node.redirects)
+            if keep is None:
+                return self.settle(1, node)
+        ok = True
+        for assign in node.assigns:
+            ok = self.perform(assign) and ok
+            if not ok:
+                break
+        if keep is not None:
+            self.fds = keep
+        if not ok:
+            raise ExitFlow(1, self.place(), self.message())
+        status = 0 if self.substatus is None else self.substatus
+        return self.settle(status, node)
+
+    def perform(self, assign: bash.Assign) -> bool:
+        """Performs an assignment."""
+        keep, self.pos = self.pos, assign.pos
+        try:
+            if assign.array is not None:
+                return self.assign_array(assign.name, assign.array, assign.append)
+            assert assign.value is not None
+            value = expansion.string(self, assign.value, assignment=True)
+            index = None if assign.index is None else expansion.string(self, assign.index)
+            return self.assign(assign.name, value, assign.append, index)
+        finally:
+            self.pos = keep
+
+    def assign_array(self, name: str, items: list[tuple[bash.Word | None, bool, bash.Word]], append: bool) -> bool:
+        """`name=( ... )`."""
+        name = self.target(name)
+        old = self.vars.get(name)
+        if old is not None and old.readonly:
+            self.complain(f"{name}: readonly variable")
+            return False
+        base = Variable(None) if old is None else old
+        place, guard = self.place(), self.guard
+        if base.kind == "assoc":
+            table: dict[str, Value] = dict(base.value) if append and isinstance(base.value, dict) else {}  # type: ignore[arg-type]
+            pending: Value | None = None
+            for index, add, word in items:
+                if index is None:
+                    for value in expansion.fields(self, word):
+                        if pending is None:
+                            pending = value
+                        else:
+                            table[self._key(name, pending)] = value
+                            pending = None
+                    continue
+                key = self._key(name, expansion.string(self, index))
+                value = expansion.string(self, word, assignment=True)
+                table[key] = concat([table.get(key, ""), value]) if add else value
+            if pending is not None:
+                table[self._key(name, pending)] = ""
+            self.put(name, replace(base, value=table, place=place, guard=guard))
+            return True
+        cells: dict[int, Value] = {}
+        if append:
+            if isinstance(base.value, dict):
+                cells = dict(base.value)  # type: ignore[arg-type]
+            elif base.value is not None:
+                cells = {0: base.value}
+        at = max(cells, default=-1) + 1
+        for index, add, word in items:
+            if index is None:
+                for value in expansion.fields(self, word):
+                    cells[at] = self._shaped(base, value)
+                    at += 1
+                continue
+            number = arithmetic_values.index_number(self, expansion.string(self, index))
+            if number is None:
+                raise StopFlow(f"unknown subscript of {name}", place)
+            at = number if number >= 0 else max(cells, default=-1) + 1 + number
+            value = expansion.string(self, word, assignment=True)
+            cells[at] = concat([cells.get(at, ""), value]) if add else self._shaped(base, value)
+            at += 1
+        if len(cells) > 100_000:
+            raise Budget("an array of more than 100,000 elements")
+        self.put(name, replace(base, value=cells, kind="array", place=place, guard=guard))
+        return True
+
+    def _shaped(self, var: Variable, value: Value) -> Value:
+        if var.integer:
+            return arithmetic_values.evaluate_text(self, value)
+        return expansion.change_case(value, var.case) if var.case else value
+
+    def _key(self, name: str, value: Value) -> str:
+        key = self.concrete(value)
+        if key is None:
+            raise StopFlow(f"unknown key of {name}", self.place())
+        return key
+
+    def _declaration(self, node: bash.Command) -> Status:
+        """A declaration builtin with assignment words: these are not split, and may be arrays."""
+        from botlint.shell import builtins
+
+        assert node.declares is not None
+        values: list[Value | bash.Assign] = []
+        self.substatus = None
+        for position, word in enumerate(node.words):
+            assign = node.declares.get(position)
+            if assign is not None:
+                values.append(assign)
+            else:
+                values.extend(expansion.fields(self, word))
+        keep: dict[int, Out | In] | None = None
+        if node.redirects:
+            keep = self.redirect(node.redirects)
+            if keep is None:
+                return self.settle(1, node)
+        try:
+            status = builtins.declare(self, values)
+        finally:
+            if keep is not None:
+                self.fds = keep
+        return self.settle(status, node)
+
+    def run_values(self, values: list[Value], node: bash.Command) -> Status:
+        """Runs a simple command whose words are expanded."""
+        keep: dict[int, Out | In] | None = None
+        if node.redirects:
+            name0 = values[0]
+            if name0 == "exec" and len(values) == 1:
+                return self.settle(0 if self.redirect(node.redirects) is not None else 1, node)
+            keep = self.redirect(node.redirects)
+            if keep is None:
+                return self.settle(1, node)
+        try:
+            status = self.dispatch(values, node.assigns, node)
+        finally:
+            if keep is not None:
+                self.fds = keep
+        self.pos = node.pos
+        return self.settle(status, node)
+
+    def dispatch(self, values: list[Value], assigns: Sequence[bash.Assign], node: bash.Statement) -> Status:
+        """Function, builtin or external command."""
+        first = values[0]
+        name = first if isinstance(first, str) else launching.command_name(self, first)
+        function = self.functions.get(name)
+        if function is not None:
+            return self._with_assigns(assigns, lambda: self.call_function(function, name, values[1:]))
+        builtin = BUILTINS.get(name)
+        if builtin is not None:
+            return self._with_assigns(assigns, lambda: builtin(self, values[1:])) if assigns else builtin(self, values[1:])
+        overlay: dict[str, Variable] = {}
+        for assign in assigns:
+            if assign.value is None:
+                continue
+            value = expansion.string(self, assign.value, assignment=True)
+            if assign.append:
+                old = self.vars.get(assign.name)
+                if old is not None and isinstance(old.value, (str, Text)):
+                    value = concat([old.value, value])
+            overlay[assign.name] = Variable(value, True, Place(self.source, assign.pos), self.guard)
+        return launching.external(self, name, values, overlay)
+
+    def _with_assigns(self, assigns: Sequence[bash.Assign], action: Callable[[], Status]) -> Status:
+        if not assigns:
+            return action()
+        saved: dict[str, Variable | None] = {}
+        for assign in assigns:
+            saved.setdefault(assign.name, self.vars.get(assign.name))
+            if not self.perform(assign):
+                return 1
+            var = self.vars.get(assign.name)
+            if var is not None:
+                self.vars[assign.name] = replace(var, exported=True)
+        try:
+            return action()
+        finally:
+            for name, var in saved.items():
+                self.version += 1
+                if var is None:
+                    self.vars.pop(name, None)
+                else:
+                    self.vars[name] = var
+
+    def external(self, name: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+        """Runs an external command."""
+        return launching.external(self, name, values, overlay)
+
+    def command_text(self, value: Value) -> str:
+        """The name of a command that is not a plain text."""
+        return launching.command_name(self, value)
+
+    def note_unknown(self, value: Value) -> None:
+        """Remembers that a decision hung on something unknown."""
+        self.tests.append(Test(self.place(), (value,), None))
+
+    @property
+    def main_name(self) -> str | None:
+        """The outermost BASH_SOURCE; a command string has none."""
+        return None if self.dash_c else self.process.label
+
+    def shown_path(self, path: str) -> Value:
+        """The path of a source as the script wrote it."""
+        return self.source_names.get(path, path)
+
+    def sourced(self, path: Value) -> tuple[bash.Script | None, str]:
+        """The script that `source` reads; (None, 'unknown' or the path) if there is none."""
+        text = text_of(path)
+        if text is not None and "/" not in text:
+            # Without a slash `source` searches PATH first; the working directory is what scripts mean.
+            where, entry = self.entry(path)
+        else:
+            where, entry = self.entry(path)
+        if entry.kind == "missing":
+            return None, where
+        if entry.kind != "file":
+            return None, "unknown"
+        content = self.read_file(path)
+        if content is None:
+            return None, "unknown"
+        known = content if isinstance(content, str) else self.concrete(content)
+        if known is None:
+            return None, "unknown"
+        return self.world.script(where, known), where
+
+    def enter_source(self, script: bash.Script, path: Value, arguments: list[Value]) -> Frame:
+        """Starts reading another file in this shell."""
+        if len(self.frames) > 2 * MAX_FUNCTION_DEPTH:
+            raise StopFlow("files sourced too deeply", self.place())
+        frame = Frame("source", script.source, self.place(), self.positional, False)
+        frame.outer = self.source
+        self.source_names[script.source.path] = path
+        self.frames.append(frame)
+        if arguments:
+            self.positional = list(arguments)
+        self.source = script.source
+        return frame
+
+    def leave_source(self, frame: Frame, restore: bool) -> None:
+        """Ends reading another file."""
+        self.frames.pop()
+        if restore:
+            self.positional = frame.positional
+        assert frame.outer is not None
+        self.source = frame.outer
+        self.pos = frame.call.pos
+
+    def call_function(self, function: bash.Function, name: str, arguments: list[Value]) -> Status:
+        """Calls a function."""
+        if sum(1 for f in self.frames if f.function) >= MAX_FUNCTION_DEPTH:
+            raise StopFlow(f"functions nested deeper than {MAX_FUNCTION_DEPTH} (recursion of {name})", self.place())
+        frame = Frame(name, function.source, self.place(), self.positional, True)
+        self.frames.append(frame)
+        self.positional = list(arguments)
+        source, self.source = self.source, function.source
+        loops, self.loops = self.loops, 0
+        try:
+            status = self.execute(function.body)
+        except ReturnFlow as flow:
+            status = flow.status
+        finally:
+            self.source = source
+            self.loops = loops
+            self.pos = frame.call.pos
+            self.positional = frame.positional
+            self.frames.pop()
+            for local, var in frame.saved.items():
+                self.version += 1
+                if var is None:
+                    self.vars.pop(local, None)
+                else:
+                    self.vars[local] = var
+        return status
+
+    # -- redirections
+
+    def redirect(self, redirects: Sequence[bash.Redirect]) -> dict[int, Out | In] | None:
+        """Applies redirections; the descriptors as they were, or None (with everything restored) if one fails."""
+        before = self.fds
+        self.fds = dict(before)
+        for item in redirects:
+            if not self._redirect_one(item):
+                self.fds = before
+                return None
+        return before
+
+    def _redirect_one(self, item: bash.Redirect) -> bool:
+        op = item.op
+        fd: int
+        if isinstance(item.fd, str):
+            fd = next(n for n in range(10, 1000) if n not in self.fds)
+            self.assign(item.fd, str(fd))
+        elif item.fd is not None:
+            fd = item.fd
+        else:
+            fd = 0 if op[0] == "<" else 1
+        if op == "<<":
+            self.fds[fd] = In(expansion.string(self, item.target))
+            return True
+        if op == "<<<":
+            self.fds[fd] = In(concat([expansion.string(self, item.target), "\n"]))
+            return True
+        if op in ("<&", ">&"):
+            target = expansion.string(self, item.target)
+            text = self.concrete(target)
+            if text == "-":
+                self.fds.pop(fd, None)
+                return True
+            if text is not None and text.rstrip("-").isdigit():
+                number = int(text.rstrip("-"))
+                if number not in self.fds:
+                    self.complain(f"{text}: Bad file descriptor")
+                    return False
+                self.fds[fd] = self.fds[number]
+                if text.endswith("-"):
+                    self.fds.pop(number, None)
+                return True
+            if op == "<&" or item.fd is not None:
+                return True
+            return self._to_file(target, False, (1, 2))
+        parts = item.target.parts
+        if len(parts) == 1 and isinstance(parts[0], bash.ProcessSub):
+            return self._process_substitution(parts[0], op, fd)
+        values = expansion.fields(self, item.target)
+        if len(values) != 1:
+            self.complain(f"{item.target.text}: ambiguous redirect")
+            return False
+        path = values[0]
+        if op in ("&>", "&>>"):
+            return self._to_file(path, op == "&>>", (1, 2))
+        if op in (">", ">>", ">|"):
+            return self._to_file(path, op == ">>", (fd,))
+        return self._from_file(path, fd)
+
+    def _process_substitution(self, part: bash.ProcessSub, op: str, fd: int) -> bool:
+        if op == "<" and not part.write:
+            self.fds[fd] = In(self.capture_raw(part.body))
+            return True
+        self.fds[fd] = Out()
+        return True
+
+    def _to_file(self, path: Value, append: bool, fds: tuple[int, ...]) -> bool:
+        text = path if isinstance(path, str) else None
+        if text in ("/dev/null", "/dev/tty"):
+            out = Out()
+        elif text in ("/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"):
+            found = self.fds.get(1 if text in ("/dev/stdout", "/dev/fd/1") else 2)
+            out = found if isinstance(found, Out) else Out()
+        else:
+            where, entry = self.entry(path)
+            if entry.kind == "dir":
+                self.complain(f"{text_of(path)}: Is a directory")
+                return False
+            parent = where.rpartition("/")[0]
+            if self.world.strict_files and where and self.files.own(parent) is None and self.files.revision_kind(parent) == "missing":
+                self.complain(f"{text_of(path)}: No such file or directory")
+                return False
+            if not append:
+                self.write_file(path, "", False)
+            elif entry.kind in ("missing", "unknown"):
+                self.write_file(path, "" if entry.kind == "missing" else None, False)
+            out = FileOut(self, path, where)
+        for fd in fds:
+            self.fds[fd] = out
+        return True
+
+    def _from_file(self, path: Value, fd: int) -> bool:
+        if path == "/dev/null":
+            self.fds[fd] = In("")
+            return True
+        where, entry = self.entry(path)
+        if entry.kind == "missing":
+            self.complain(f"{text_of(path) or where}: No such file or directory")
+            return False
+        content = self.read_file(path)
+        self.fds[fd] = In(content)
+        return True
+
+    # -- substitutions and subshells
+
+    def subshell(self, action: Callable[[], Status], out: list[Value] | None = None, fresh: bool = False) -> Status:
+        """Runs `action` in a copy of the shell; files that it makes stay, everything else is undone."""
+        state = self.snapshot(files=False)
+        fds = self.fds
+        if out is not None:
+            self.fds = {**fds, 1: Out(out)}
+        self.subshells += 1
+        lenient = self.lenient
+        options = dict(self.options)
+        if fresh:
+            if not self.shopt.get("inherit_errexit"):
+                self.options = {**self.options, "errexit": False}
+            self.subst += 1
+        traps, self.traps = self.traps, {k: v for k, v in self.traps.items() if v == "" or k not in ("EXIT", "ERR") or (k == "ERR" and self.options.get("errtrace"))}
+        try:
+            try:
+                status = action()
+            except ExitFlow as flow:
+                status = flow.code
+            if self.traps.get("EXIT"):
+                self.status = status
+                text = self.traps.pop("EXIT")
+                try:
+                    self.run_text(text, self.place())
+                except ExitFlow as flow:
+                    status = flow.code
+        except (ReturnFlow, BreakFlow, ContinueFlow) as flow:
+            status = flow.status if isinstance(flow, ReturnFlow) else 0
+        finally:
+            self.subshells -= 1
+            if fresh:
+                self.subst -= 1
+            self.traps = traps
+            self.options = options
+            self.lenient = lenient
+            self.fds = fds
+            self.restore(state)
+        return status
+
+    def capture(self, body: Sequence[bash.Statement], pos: int) -> Value:
+        """The output of a command substitution, its trailing newlines removed; the status is left in `substatus`."""
+        out: list[Value] = []
+        if (
+            len(body) == 1
+            and isinstance(body[0], bash.Command)
+            and not body[0].words
+            and not body[0].assigns
+            and len(body[0].redirects) == 1
+            and body[0].redirects[0].op == "<"
+        ):
+            target = expansion.string(self, body[0].redirects[0].target)
+            _, entry = self.entry(target)
+            if entry.kind == "missing":
+                self.complain(f"{text_of(target)}: No such file or directory")
+                self.substatus = 1
+                return ""
+            content = self.read_file(target)
+            self.substatus = 0
+            return hole(f"content of {text_of(target) or 'a file'}") if content is None else expansion.strip_newlines(self, content)
+        keep = self.pos
+        said, said_error = self.said, self.said_error
+        status = self.subshell(lambda: self.run(body), out, fresh=True)
+        self.said = said
+        self.said_error = self.said_error if self.said_error is not None else said_error
+        self.pos = keep
+        self.substatus = status
+        return expansion.strip_newlines(self, concat(out))
+
+    def capture_raw(self, body: Sequence[bash.Statement]) -> Value:
+        """The whole output of a process substitution."""
+        out: list[Value] = []
+        keep = self.pos
+        self.subshell(lambda: self.run(body), out)
+        self.pos = keep
+        return concat(out)
+
+    def _subshell(self, node: bash.Subshell) -> Status:
+        status = self.subshell(lambda: self.run(node.body))
+        self.pos = node.pos
+        return self.settle(status, node)
+
+    def _group(self, node: bash.Group) -> Status:
+        return self.run(node.body)
+
+    def _pipeline(self, node: bash.Pipeline) -> Status:
+        stages = node.stages
+        if node.negated:
+            self.lenient += 1
+        try:
+            if not stages:
+                status: Status = 0
+            elif len(stages) == 1:
+                status = self.execute(stages[0])
+                self.pipestatus = [status]
+            else:
+                status = self._stages(node)
+        finally:
+            if node.negated:
+                self.lenient -= 1
+        if node.negated:
+            status = negate(status)
+            self.status = status
+            return status
+        self.pos = node.pos
+        return self.settle(status, node) if len(stages) > 1 else status
+
+    def _stages(self, node: bash.Pipeline) -> Status:
+        fds = self.fds
+        stdin = fds.get(0)
+        statuses: list[Status] = []
+        last = len(node.stages) - 1
+        self.lenient += 1
+        errexit = self.lenient == 1
+        try:
+            for number, stage in enumerate(node.stages):
+                out: list[Value] | None = None if number == last else []
+                self.fds = dict(fds)
+                if stdin is None:
+                    self.fds.pop(0, None)
+                else:
+                    self.fds[0] = stdin
+                if out is not None:
+                    self.fds[1] = Out(out)
+                    if node.both[number]:
+                        self.fds[2] = self.fds[1]
+
+                def action(stage: bash.Statement = stage) -> Status:
+                    if errexit:
+                        self.lenient -= 1
+                    try:
+                        return self.execute(stage)
+                    finally:
+                        if errexit:
+                            self.lenient += 1
+
+                if number == last and self.shopt.get("lastpipe"):
+                    status = action()
+                else:
+                    status = self.subshell(action)
+                statuses.append(status)
+                if out is not None:
+                    stdin = In(concat(out))
+        finally:
+            self.lenient -= 1
+            self.fds = fds
+        self.pipestatus = statuses
+        if self.options.get("pipefail"):
+            for status in reversed(statuses):
+                if status != 0 and isinstance(status, int):
+                    return status
+            return next((s for s in reversed(statuses) if isinstance(s, Undecided)), 0)
+        return statuses[-1]
+
+    def _background(self, node: bash.Background) -> Status:
+        try:
+            self.subshell(lambda: self.execute(node.body))
+        except StopFlow as flow:
+            # A watcher that never ends is the normal case of a background job.
+            if "endless loop" not in flow.reason and "more than" not in flow.reason:
+                raise
+        self.last_background = hole("process id", nonempty=True)
+        return 0
+
+    # -- lists and conditions
+
+    def _and_or(self, node: bash.AndOr) -> Status:
+        return self._and_or_from(node, 0, None)
+
+    def _and_or_from(self, node: bash.AndOr, start: int, given: Status | None) -> Status:
+        last = len(node.items) - 1
+        status: Status = 0 if given is None else given
+        for number in range(start, last + 1):
+            if number > 0:
+                operator = node.operators[number - 1]
+                if isinstance(status, Undecided):
+                    return self._and_or_choice(node, number, operator, status)
+                if (status == 0) != (operator == "&&"):
+                    continue
+            if number == last:
+                status = self.execute(node.items[number])
+            else:
+                self.lenient += 1
+                try:
+                    status = self.execute(node.items[number])
+                finally:
+                    self.lenient -= 1
+        return status
+
+    def _and_or_choice(self, node: bash.AndOr, number: int, operator: str, status: Undecided) -> Status:
+        last = len(node.items) - 1
+
+        def run_item() -> Status:
+            if number == last:
+                inner = self.execute(node.items[number])
+            else:
+                self.lenient += 1
+                try:
+                    inner = self.execute(node.items[number])
+                finally:
+                    self.lenient -= 1
+            return self._and_or_from(node, number + 1, inner)
+
+        def skip(value: int) -> Callable[[], Status]:
+            return lambda: self._and_or_from(node, number + 1, value)
+
+        site = id(node) * 64 + number
+        reason = self.slice(node.items[number - 1], status.reason)
+        place = Place(self.source, node.items[number - 1].pos)
+        if operator == "&&":
+            return self.choose(site, place, reason, run_item, skip(1))
+        return self.choose(site, place, reason, skip(0), run_item)
+
+    def slice(self, node: bash.Statement, reason: str) -> str:
+        """The source of a condition on one line, for people."""
+        text = " ".join(self.source.text[node.pos : node.end].split())
+        return text[:120] if text else reason
+
+    def condition(self, statements: Sequence[bash.Statement]) -> Status:
+        """Runs a condition, in which failures do not end the shell."""
+        self.lenient += 1
+        try:
+            return self.run(statements)
+        finally:
+            self.lenient -= 1
+
+    def _if(self, node: bash.If) -> Status:
+        return self._if_from(node, 0)
+
+    def _if_from(self, node: bash.If, start: int) -> Status:
+        for number in range(start, len(node.clauses)):
+            condition, body = node.clauses[number]
+            mark = len(self.tests)
+            status = self.condition(condition)
+            if isinstance(status, Undecided):
+                reason = " ".join(self.source.text[condition[0].pos : condition[-1].end].split())[:120]
+                place = Place(self.source, condition[0].pos)
+                tests = self.tests[mark:]
+                return self.choose(
+                    id(node) * 64 + number,
+                    place,
+                    reason,
+                    lambda: self.guarded(place, True, tests, lambda: self.run(body)),
+                    lambda: self.guarded(place, False, tests, lambda: self._if_from(node, number + 1)),
+                )
+            place = Place(self.source, condition[0].pos)
+            tests = self.tests[mark:]
+            if status == 0:
+                return self.guarded(place, True, tests, lambda: self.run(body)) if body else 0
+            if tests:
+                return self.guarded(place, False, tests, lambda: self._if_from(node, number + 1))
+        return self.run(node.orelse) if node.orelse is not None else 0
+
+    def guarded(self, place: Place, taken: bool | str, tests: list[Test], action: Callable[[], Status]) -> Status:
+        """Runs `action` under a condition, which everything that it assigns remembers."""
+        outer, self.guard = self.guard, Guard(self.guard, place, taken, tests)
+        try:
+            return action()
+        finally:
+            self.guard = outer
+
+    def _case(self, node: bash.Case) -> Status:
+        word = expansion.string(self, node.word)
+        return self._case_from(node, word, 0)
+
+    def _case_from(self, node: bash.Case, word: Value, start: int) -> Status:
+        mark = len(self.tests)
+        for number in range(start, len(node.items)):
+            patterns, _, _ = node.items[number]
+            undecided = False
+            for pattern in patterns:
+                value = expansion.pattern(self, pattern)
+                outcome = self.match(word, value)
+                if outcome:
+                    return self._case_item(node, number, word, self.tests[mark:])
+                undecided = undecided or outcome is None
+            if undecided:
+                place = Place(self.source, node.pos)
+                reason = f"{node.word.text} is {'|'.join(p.text for p in patterns)}"[:120]
+                return self.choose(
+                    id(node) * 64 + number,
+                    place,
+                    reason,
+                    lambda: self._case_item(node, number, word, []),
+                    lambda: self._case_from(node, word, number + 1),
+                )
+        return 0
+
+    def _case_item(self, node: bash.Case, number: int, word: Value, tests: list[Test]) -> Status:
+        place = Place(self.source, node.pos)
+        taken = "|".join(p.text for p in node.items[number][0])
+
+        def run() -> Status:
+            status: Status = 0
+            at = number
+            while True:
+                _, body, terminator = node.items[at]
+                status = self.run(body)
+                if terminator == ";&" and at + 1 < len(node.items):
+                    at += 1
+                    continue
+                if terminator == ";;&":
+                    rest = self._case_from(node, word, at + 1)
+                    return rest if rest != 0 else status
+                return status
+
+        return self.guarded(place, taken, tests, run)
+
+    def match(self, word: Value, pattern: Value) -> bool | None:
+        """Whether a text matches a shell pattern."""
+        if pattern == "*":
+            return True
+        ignore = self.shopt.get("nocasematch", False)
+        if isinstance(word, str) and isinstance(pattern, str):
+            return matches(pattern, word, ignore_case=ignore)
+        outcome = self.observe(_match_ignoring if ignore else _match, word, pattern, partial=conditions.partial_match)
+        return outcome if outcome is None else bool(outcome)
+
+    # -- loops
+
+    def _body(self, body: Sequence[bash.Statement]) -> tuple[Status, bool]:
+        """One iteration: (status, whether the loop is left)."""
+        try:
+            return self.run(body), False
+        except BreakFlow as flow:
+            if flow.levels > 1 and self.loops > 1:
+                raise BreakFlow(flow.levels - 1) from None
+            return 0, True
+        except ContinueFlow as flow:
+            if flow.levels > 1 and self.loops > 1:
+                raise ContinueFlow(flow.levels - 1) from None
+            return 0, False
+
+    def _for(self, node: bash.For) -> Status:
+        values: list[Value] = []
+        if node.words is None:
+            values = list(self.positional)
+        else:
+            for word in node.words:
+                values.extend(expansion.fields(self, word))
+        if len(values) > MAX_ITERATIONS:
+            raise StopFlow(f"a loop of more than {MAX_ITERATIONS} iterations", self.place())
+        status: Status = 0
+        self.loops += 1
+        try:
+            for value in values:
+                self.pos = node.pos
+                self.assign(node.name, value)
+                status, left = self._body(node.body)
+                if left:
+                    break
+        finally:
+            self.loops -= 1
+        return status
+
+    def _while(self, node: bash.While) -> Status:
+        self.loops += 1
+        try:
+            return self._while_from(node, 0, 0)
+        finally:
+            self.loops -= 1
+
+    def _while_from(self, node: bash.While, count: int, status: Status) -> Status:
+        place = Place(self.source, node.pos)
+        while True:
+            version, steps = self.version, len(self.tests)
+            reads = self._read_positions()
+            condition = self.condition(node.condition)
+            if node.until:
+                condition = negate(condition)
+            if isinstance(condition, Undecided):
+                return self._while_undecided(node, condition, count, status)
+            if condition != 0:
+                return status
+            count += 1
+            if count > MAX_ITERATIONS:
+                raise StopFlow(f"a loop of more than {MAX_ITERATIONS} iterations", place)
+            status, left = self._body(node.body)
+            if left:
+                return status
+            same = version == self.version and reads == self._read_positions()
+            if same and not any(t.outcome is None for t in self.tests[steps:]):
+                raise StopFlow("endless loop", place)
+
+    def _while_undecided(self, node: bash.While, condition: Undecided, count: int, status: Status) -> Status:
+        """A loop on something that nobody knows: its body runs once, then it ends."""
+        reason = " ".join(self.source.text[node.condition[0].pos : node.condition[-1].end].split())[:120]
+
+        def once() -> Status:
+            return self._body(node.body)[0]
+
+        place = Place(self.source, node.pos)
+        return self.choose(id(node) * 64, place, reason, once, lambda: status)
+
+    def _read_positions(self) -> tuple[int, ...]:
+        return tuple(s.pos for s in self.fds.values() if isinstance(s, In))
+
+    def _arith_for(self, node: bash.ArithFor) -> Status:
+        status: Status = 0
+        self.loops += 1
+        try:
+            if node.init.text.strip():
+                arithmetic_values.evaluate(self, node.init)
+            count = 0
+            while True:
+                self.pos = node.pos
+                if node.condition.text.strip():
+                    truth = arithmetic_values.truth(self, arithmetic_values.evaluate(self, node.condition))
+                    if truth is None:
+                        return self._body(node.body)[0]
+                    if not truth:
+                        return status
+                count += 1
+                if count > MAX_ITERATIONS:
+                    raise StopFlow(f"a loop of more than {MAX_ITERATIONS} iterations", Place(self.source, node.pos))
+                version = self.version
+                status, left = self._body(node.body)
+                if left:
+                    return status
+                if node.update.text.strip():
+                    arithmetic_values.evaluate(self, node.update)
+                if version == self.version and not node.update.text.strip():
+                    raise StopFlow("endless loop", Place(self.source, node.pos))
+        except arithmetic_values.ArithmeticProblem as problem:
+            self.complain(str(problem))
+            return 1
+        finally:
+            self.loops -= 1
+
+    def _function(self, node: bash.Function) -> Status:
+        self.version += 1
+        self.functions[node.name] = node
+        return 0
+
+    def _cond(self, node: bash.Cond) -> Status:
+        outcome = conditions.evaluate(self, node.expr)
+        self.pos = node.pos
+        status: Status = Undecided(self.slice(node, "a test")) if outcome is None else outcome
+        return self.settle(status, node)
+
+    def _arith(self, node: bash.Arith) -> Status:
+        try:
+            truth = arithmetic_values.truth(self, arithmetic_values.evaluate(self, node.expr))
+        except arithmetic_values.ArithmeticProblem as problem:
+            self.complain(f"((: {problem}")
+            return self.settle(1, node)
+        status: Status = Undecided(self.slice(node, "arithmetic")) if truth is None else int(not truth)
+        return self.settle(status, node)
+
+    def _coproc(self, node: bash.Coproc) -> Status:
+        raise StopFlow("coproc is not modelled", Place(self.source, node.pos))
+
+    def _bad(self, node: bash.Bad) -> Status:
+        message = f"{self.name}: line {self.source.line(node.pos)}: {node.message}\n"
+        self.write(message, 2)
+        raise ExitFlow(2, Place(self.source, node.pos), message)
+
+    # --------------------------------------------------------------------------------------------- undecided tests
+
+    def snapshot(self, files: bool = True) -> tuple[object, ...]:
+        """A copy of the state that `restore` brings back."""
+        return (
+            dict(self.vars),
+            dict(self.functions),
+            list(self.positional),
+            dict(self.options),
+            dict(self.shopt),
+            dict(self.traps),
+            self.context,
+            len(self.files.entries) if files else -1,
+            self.last_background,
+            [dict(f.saved) for f in self.frames],
+            [(s, len(s.chunks)) for s in self.fds.values() if isinstance(s, Out) and s.chunks is not None],
+            [(s, s.value, s.pos) for s in self.fds.values() if isinstance(s, In)] if files else [],
+            dict(self.fds) if files else None,
+            self.said,
+            self.said_error,
+            list(self.files.entries) if files else None,
+            [list(s.chunks) for s in self.fds.values() if isinstance(s, Out) and s.chunks is not None] if files else None,
+        )
+
+    def restore(self, state: tuple[object, ...]) -> None:
+        """Back to a snapshot."""
+        self.version += 1
+        self.vars = dict(state[0])  # type: ignore[call-overload]
+        self.functions = dict(state[1])  # type: ignore[call-overload]
+        self.positional = list(state[2])  # type: ignore[call-overload]
+        self.options = dict(state[3])  # type: ignore[call-overload]
+        self.shopt = dict(state[4])  # type: ignore[call-overload]
+        self.traps = dict(state[5])  # type: ignore[call-overload]
+        self.context = state[6]  # type: ignore[assignment]
+        self.last_background = state[8]  # type: ignore[assignment]
+        for frame, saved in zip(self.frames, state[9], strict=False):  # type: ignore[call-overload]
+            frame.saved = dict(saved)
+        if state[7] != -1:
+            self.files.entries[:] = state[15]  # type: ignore[call-overload]
+            for (out, _), chunks in zip(state[10], state[16], strict=True):  # type: ignore[call-overload]
+                out.chunks[:] = chunks
+            for source, value, pos in state[11]:  # type: ignore[attr-defined]
+                source.value, source.pos = value, pos
+            self.fds = dict(state[12])  # type: ignore[call-overload]
+            self.said = state[13]  # type: ignore[assignment]
+            self.said_error = state[14]  # type: ignore[assignment]
+
+    def _attempt(self, action: Callable[[], Status]) -> tuple[Status, Flow | None]:
+        loops = self.loops
+        lenient = self.lenient
+        try:
+            return action(), None
+        except (ExitFlow, ReturnFlow, BreakFlow, ContinueFlow, ServeFlow, CallFlow, StopFlow) as flow:
+            self.loops = loops
+            self.lenient = lenient
+            return 0, flow
+
+    def choose(
+        self, site: int, place: Place, reason: str, yes: Callable[[], Status], no: Callable[[], Status]
+    ) -> Status:
+        """An undecided test: both outcomes are tried.
+
+        If one only leads to an exit, the other goes on and the exit is listed as possible. If both leave the same state, they
+        join. Otherwise the first in script order goes on, and the other is followed in a run of its own if the difference matters.
+        """
+        mode: object = self.forced.get(site, "free")
+        if mode == "free" and (self.trials >= MAX_TRIALS or self.tried >= MAX_TRIED):
+            self.truncated = True
+            mode = True
+        self.log.append((ChooseNode(site), self.forced.get(site, "free")))
+        if mode is True:
+            return yes()
+        if mode is False:
+            return no()
+        self.tried += 1
+        before = self.snapshot()
+        marks = len(self.possible), len(self.forks)
+        self.trials += 1
+        try:
+            first, first_flow = self._attempt(yes)
+            after_first = self.snapshot()
+            possible_first, forks_first = self.possible[marks[0] :], self.forks[marks[1] :]
+            del self.possible[marks[0] :], self.forks[marks[1] :]
+            self.restore(before)
+            second, second_flow = self._attempt(no)
+        finally:
+            self.trials -= 1
+        possible_second, forks_second = self.possible[marks[0] :], self.forks[marks[1] :]
+        del self.possible[marks[0] :], self.forks[marks[1] :]
+        first_ends = isinstance(first_flow, (ExitFlow, StopFlow)) and not self.subshells
+        second_ends = isinstance(second_flow, (ExitFlow, StopFlow)) and not self.subshells
+        if isinstance(first_flow, (ExitFlow, StopFlow)) and self.subshells and second_flow is None:
+            first_ends = True
+        if isinstance(second_flow, (ExitFlow, StopFlow)) and self.subshells and first_flow is None:
+            second_ends = True
+        if first_ends and not second_ends:
+            self.possible.extend(_under(possible_first, place, reason))
+            self._may_end(first_flow, place, reason)
+            self.possible.extend(possible_second)
+            self.forks.extend(forks_second)
+            return self._conclude(second, second_flow)
+        if second_ends and not first_ends:
+            self.possible.extend(_under(possible_second, place, f"not: {reason}"))
+            self._may_end(second_flow, place, f"not: {reason}")
+            self.restore(after_first)
+            self.possible.extend(possible_first)
+            self.forks.extend(forks_first)
+            return self._conclude(first, first_flow)
+        if first_flow is None and second_flow is None:
+            different = _differences(after_first, self.snapshot())
+            if different is not None and not different:
+                self.possible.extend(_under(possible_first, place, reason))
+                self.possible.extend(_under(possible_second, place, f"not: {reason}"))
+                self.forks.extend(forks_first)
+                self.forks.extend(forks_second)
+                return first if first == second else Undecided(reason)
+        else:
+            different = None
+        if first_flow is not None and first_ends and second_ends:
+            self._may_end(second_flow, place, f"not: {reason}")
+            self.restore(after_first)
+            self.possible.extend(possible_first)
+            return self._conclude(first, first_flow)
+        fork = Fork(site, place, reason)
+        self.restore(after_first)
+        self.possible.extend(possible_first)
+        self.forks.extend(forks_first)
+        self.forks.append(fork)
+        if different is None:
+            fork.needed = True
+        else:
+            if first != second:
+                fork.needed = True
+            for name in different:
+                self.watches.setdefault(name, []).append(fork)
+        return self._conclude(first, first_flow)
+
+    def _may_end(self, flow: Flow | None, place: Place, reason: str) -> None:
+        if self.subshells:
+            return
+        if isinstance(flow, ExitFlow):
+            code = flow.code if isinstance(flow.code, int) else 1
+            leaf = Leaf("exits", place=flow.place, code=code, message=flow.message)
+            self.possible.append(Possible([(place, reason)], leaf))
+        elif isinstance(flow, StopFlow):
+            self.possible.append(Possible([(place, reason)], Leaf("undecided", place=flow.place, reason=flow.reason)))
+
+    @staticmethod
+    def _conclude(status: Status, flow: Flow | None) -> Status:
+        if flow is not None:
+            raise flow
+        return status
+
+
+class FileOut(Out):
+    """Writes through to a file of the interpreted file system."""
+
+    __slots__ = ("shell", "target")
+
+    def __init__(self, shell: Shell, target: Value, where: str) -> None:
+        super().__init__(None, where or None, "file")
+        self.shell = shell
+        self.target = target
+
+
+def _under(possible: list[Possible], place: Place, reason: str) -> list[Possible]:
+    return [Possible([(place, reason), *p.conditions], p.leaf) for p in possible]
+
+
+def _same(left: object, right: object) -> bool:
+    if left is right:
+        return True
+    if isinstance(left, str) or isinstance(right, str):
+        return left == right
+    if isinstance(left, Text) and isinstance(right, Text):
+        return len(left.pieces) == len(right.pieces) and all(
+            a is b or (isinstance(a, str) and a == b) or (type(a) is type(b) and _symbol(a) is not None and _symbol(a) == _symbol(b))
+            for a, b in zip(left.pieces, right.pieces, strict=True)
+        )
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_same(v, right[k]) for k, v in left.items())
+    return left == right
+
+
+def _symbol(piece: object) -> object:
+    return getattr(piece, "name", None) or getattr(piece, "reason", None)
+
+
+def _same_variable(left: Variable | None, right: Variable | None) -> bool:
+    if left is right:
+        return True
+    if left is None or right is None:
+        return False
+    return left.exported == right.exported and left.kind == right.kind and _same(left.value, right.value)
+
+
+def _differences(left: tuple[object, ...], right: tuple[object, ...]) -> set[str] | None:
+    """Names of the variables in which two states differ; None if they differ in something else."""
+    left_vars: dict[str, Variable] = left[0]  # type: ignore[assignment]
+    right_vars: dict[str, Variable] = right[0]  # type: ignore[assignment]
+    if left[1] != right[1] or left[3] != right[3] or left[4] != right[4] or left[5] != right[5] or left[6] != right[6]:
+        return None
+    if not all(_same(a, b) for a, b in zip(left[2], right[2], strict=False)) or len(left[2]) != len(right[2]):  # type: ignore[call-overload,arg-type]
+        return None
+    left_chunks: list[list[Value]] = left[16]  # type: ignore[assignment]
+    right_chunks: list[list[Value]] = right[16]  # type: ignore[assignment]
+    if len(left_chunks) != len(right_chunks) or any(
+        len(a) != len(b) or not all(_same(x, y) for x, y in zip(a, b, strict=True))
+        for a, b in zip(left_chunks, right_chunks, strict=True)
+    ):
+        return None
+    different = {
+        name
+        for name in left_vars.keys() | right_vars.keys()
+        if not _same_variable(left_vars.get(name), right_vars.get(name))
+    }
+    return different
+
+
+def negate(status: Status) -> Status:
+    """`!`."""
+    if isinstance(status, Undecided):
+        return Undecided(status.reason)
+    return int(status == 0)
+
+
+def text_or_zero(var: Variable, append: bool) -> Value:
+    """The old value of an integer variable for `+=`."""
+    if append and isinstance(var.value, (str, Text)):
+        return var.value or "0"
+    return "0"
+
+
+def _match(text: str, pattern: str) -> bool:
+    return matches(pattern, text)
+
+
+def _match_ignoring(text: str, pattern: str) -> bool:
+    return matches(pattern, text, ignore_case=True)
+
+
+def _partial_nonempty(value: object) -> bool | None:
+    if isinstance(value, str):
+        return bool(value)
+    assert isinstance(value, tuple)
+    return True if any(isinstance(p, str) and p for p in value) or any(getattr(p, "reason", "") in ALWAYS_SET for p in value) else None
+
+
+ALWAYS_SET = frozenset({"GITHUB_WORKSPACE", "HOME", "USER", "RUNNER_NAME", "process id", "JOB_ID"})
+"""Unknown values that are never empty: the runner and the shell set them."""
+
+
+_EXECUTE: dict[type, Callable[[Shell, object], Status]] = {
+    bash.Command: Shell._command,  # type: ignore[dict-item]
+    bash.Pipeline: Shell._pipeline,  # type: ignore[dict-item]
+    bash.AndOr: Shell._and_or,  # type: ignore[dict-item]
+    bash.Background: Shell._background,  # type: ignore[dict-item]
+    bash.If: Shell._if,  # type: ignore[dict-item]
+    bash.While: Shell._while,  # type: ignore[dict-item]
+    bash.For: Shell._for,  # type: ignore[dict-item]
+    bash.ArithFor: Shell._arith_for,  # type: ignore[dict-item]
+    bash.Case: Shell._case,  # type: ignore[dict-item]
+    bash.Function: Shell._function,  # type: ignore[dict-item]
+    bash.Group: Shell._group,  # type: ignore[dict-item]
+    bash.Subshell: Shell._subshell,  # type: ignore[dict-item]
+    bash.Cond: Shell._cond,  # type: ignore[dict-item]
+    bash.Arith: Shell._arith,  # type: ignore[dict-item]
+    bash.Coproc: Shell._coproc,  # type: ignore[dict-item]
+    bash.Bad: Shell._bad,  # type: ignore[dict-item]
+}
+
+__all__ = ["Frame", "Shell", "Solved", "negate"]

@@ -1,0 +1,930 @@
+"""External commands: wrappers that start another command, scripts that are started, servers, files, models, and the unknown rest."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from botlint.documents import bash
+from botlint.shell import expansion, filecommands
+from botlint.shell.commands import MODELS
+from botlint.shell.files import canonical
+from botlint.shell.process import (
+    Call,
+    CallNode,
+    Context,
+    Mount,
+    ServerStart,
+    Variable,
+    unknown_names,
+)
+from botlint.shell.signals import CallFlow, ServeFlow, Status, StopFlow, Undecided
+from botlint.shell.streams import In, Out
+from botlint.shell.values import Resolved, Text, Value, concat, derive, hole, resolve, text_of
+
+if TYPE_CHECKING:
+    from botlint.shell.interpreter import Shell
+
+
+def command_name(shell: Shell, value: Value) -> str:
+    """The text of a command's name; of a partly unknown path the last component."""
+    text = shell.concrete(value)
+    if text is not None:
+        return text
+    assert isinstance(value, Text)
+    last = value.pieces[-1]
+    if isinstance(last, str) and "/" in last:
+        return last
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """How a programme that starts another one is called: options that take a value, and operands before the command."""
+
+    valued: frozenset[str] = frozenset()
+    operands: int = 0
+    assignments: bool = False
+    positional_like: str = ""
+
+
+def _valued(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+WRAPPERS: dict[str, Wrapper] = {
+    "env": Wrapper(_valued("-u --unset -C --chdir -S"), assignments=True),
+    "nohup": Wrapper(),
+    "setsid": Wrapper(),
+    "numactl": Wrapper(_valued("-m -N -C -i -p -P --membind --cpunodebind --physcpubind --interleave --preferred")),
+    "timeout": Wrapper(_valued("-s --signal -k --kill-after"), operands=1),
+    "stdbuf": Wrapper(_valued("-i -o -e")),
+    "nice": Wrapper(_valued("-n --adjustment")),
+    "ionice": Wrapper(_valued("-c -n -p")),
+    "chrt": Wrapper(_valued("-p"), operands=1),
+    "taskset": Wrapper(_valued("-c --cpu-list"), operands=0, positional_like=r"(?:0x)?[0-9a-f,]+|[0-9,-]+"),
+    "sudo": Wrapper(_valued("-u -g -h -p -C -r -t -U -D --user --group --host"), assignments=True),
+    "time": Wrapper(_valued("-f -o")),
+    "unbuffer": Wrapper(),
+    "catchsegv": Wrapper(),
+    "flock": Wrapper(_valued("-w --timeout -E --conflict-exit-code"), operands=1),
+    "xvfb-run": Wrapper(_valued("-s -n")),
+    "mpirun": Wrapper(
+        _valued(
+            "-n -np -c -N --npernode -H --host --hostfile -hostfile --machinefile -x --bind-to --map-by --report-bindings -wdir --wdir"
+        )
+    ),
+    "mpiexec": Wrapper(_valued("-n -np -c -N -H --host --hostfile -x --bind-to --map-by")),
+    "trtllm-llmapi-launch": Wrapper(),
+    "ninja-run": Wrapper(),
+    "uvx": Wrapper(),
+    "rlaunch": Wrapper(),
+}
+"""Programmes that run the rest of their arguments (coreutils, util-linux, numactl, Open MPI)."""
+
+NO_OUTPUT = frozenset(
+    "sleep sync chmod chown chgrp renice modprobe sysctl ldconfig pkill killall scancel logger wall mount umount "
+    "swapoff swapon fuser reset clear stty tput ulimit".split()
+)
+"""Programmes whose output nobody reads and whose status is taken to be a success."""
+
+SHELLS = frozenset({"bash", "sh", "dash", "ash"})
+
+
+def external(shell: Shell, name: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    """Runs an external command with its arguments (the name included) and its temporary variables."""
+    base = name.rpartition("/")[2]
+    shell.failed_call = None
+    programmes = shell.world.programmes
+    if base in programmes.record:
+        _record(shell, base, values, overlay)
+        return 0
+    texts = [v if isinstance(v, str) else v.text for v in values]
+    texts[0] = base
+    if programmes.is_server(texts):
+        _check_server_words(shell, values)
+        raise ServeFlow(
+            ServerStart([base, *values[1:]], shell.environment(overlay), shell.place(), shell.guard, shell.context.cwd)
+        )
+    if base in SHELLS:
+        return _shell(shell, base, values[1:], overlay)
+    special = _SPECIAL.get(base)
+    if special is not None:
+        return special(shell, base, values, overlay)
+    wrapper = WRAPPERS.get(base)
+    if wrapper is not None:
+        return _wrapped(shell, base, wrapper, values[1:], overlay)
+    if "/" in name and _is_script(shell, values[0]):
+        return start_script(shell, values[0], values[1:], overlay, shell.context)
+    file_command = filecommands.COMMANDS.get(base)
+    if file_command is not None:
+        status = file_command(shell, values[1:])
+        if status is not None:
+            return status
+    if base in NO_OUTPUT:
+        return 0
+    return _model(shell, base, values[1:], overlay)
+
+
+def _check_server_words(shell: Shell, values: list[Value]) -> None:
+    """The decision that this is a server hangs on the words that were looked at; they are few and mostly literal."""
+    for value in values[:6]:
+        if isinstance(value, Text) and value.symbolic and len(values) < 3:
+            shell.concrete(value)
+
+
+def _record(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> None:
+    from botlint.shell.world import Recorded
+
+    environment = {
+        n: resolve(v.value, shell.inputs)
+        for n, v in shell.environment(overlay).items()
+        if isinstance(v.value, (str, Text))
+    }
+    argv = [base, *[resolve(v, shell.inputs) for v in values[1:]]]
+    shell.world.recorded.append(Recorded(argv, environment))
+
+
+# ------------------------------------------------------------------------------------------------------ models, unknown
+
+
+def _model(shell: Shell, base: str, arguments: list[Value], overlay: dict[str, Variable]) -> Status:
+    del overlay
+    stdin = shell.fds.get(0)
+    model = MODELS.get(base)
+    out = shell.fds.get(1)
+    if model is not None:
+        text: Value | None = ""
+        if base in _READS_STDIN:
+            arguments_or_none = _file_operands(shell, base, arguments)
+            if arguments_or_none is None:
+                return _unknown(shell, base)
+            arguments, content = arguments_or_none
+            if content is not None:
+                text = content
+            elif isinstance(stdin, In):
+                text = _rest(shell, stdin)
+            else:
+                text = ""
+        if text is not None:
+            function = _Model(base)
+            outcome = shell.observe(function.status, *arguments, text)
+            if isinstance(outcome, int) and outcome >= 0:
+                if isinstance(out, Out) and out.wanted:
+                    shell.write(derive(function.output, *arguments, text))
+                return outcome
+    return _unknown(shell, base)
+
+
+_READS_STDIN = frozenset(
+    "sed cut tr grep egrep fgrep head tail wc sort uniq awk gawk mawk rev tac paste nl tee cat jq base64 md5sum sha256sum fold column".split()
+)
+
+
+def _rest(shell: Shell, stdin: In) -> Value | None:
+    value = stdin.value
+    if value is None:
+        return None
+    if stdin.pos:
+        known = shell.concrete(value)
+        rest: Value = (known or "")[stdin.pos :]
+    else:
+        rest = value
+    stdin.value, stdin.pos = "", 0
+    return rest
+
+
+class _Model:
+    """Status and output of a modelled command, as pure functions of (arguments..., stdin)."""
+
+    __slots__ = ("base",)
+
+    def __init__(self, base: str) -> None:
+        self.base = base
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Model) and other.base == self.base
+
+    def __hash__(self) -> int:
+        return hash(self.base)
+
+    def status(self, *texts: str) -> int:
+        found = MODELS[self.base](list(texts[:-1]), texts[-1])
+        return -1 if found is None else found[0]
+
+    def output(self, *texts: str) -> str:
+        found = MODELS[self.base](list(texts[:-1]), texts[-1])
+        return "" if found is None else found[1]
+
+
+def _file_operands(shell: Shell, base: str, arguments: list[Value]) -> tuple[list[Value], Value | None] | None:
+    """Splits off file operands of a filter: (other arguments, joined content), None if a content is unknown."""
+    skip = {"sed": 1, "grep": 1, "egrep": 1, "fgrep": 1, "awk": 1, "gawk": 1, "mawk": 1, "jq": 1, "tr": 9, "tee": 9}.get(base, 0)
+    valued = {
+        "sed": "efl",
+        "grep": "efmABC",
+        "egrep": "efmABC",
+        "fgrep": "efmABC",
+        "cut": "dfcb",
+        "head": "nc",
+        "tail": "nc",
+        "sort": "ktST",
+        "uniq": "fsw",
+        "awk": "Fvf",
+        "gawk": "Fvf",
+        "mawk": "Fvf",
+        "paste": "d",
+        "fold": "w",
+    }.get(base, "")
+    kept: list[Value] = []
+    contents: list[Value] = []
+    seen_script = False
+    at = 0
+    ended = False
+    while at < len(arguments):
+        value = arguments[at]
+        text = text_of(value)
+        at += 1
+        if not ended and text is not None and text.startswith("-") and text != "-":
+            kept.append(value)
+            if text == "--":
+                ended = True
+            elif base == "jq" and text in ("--arg", "--argjson"):
+                kept.extend(arguments[at : at + 2])
+                at += 2
+            elif not text.startswith("--") and text[-1] in valued and (len(text) == 2 or base in ("sed", "grep")):
+                if text[-1] in "ef" and base in ("sed", "grep", "egrep", "fgrep", "awk"):
+                    seen_script = True
+                kept.extend(arguments[at : at + 1])
+                at += 1
+            continue
+        if (skip and not seen_script) or text == "-":
+            kept.append(value)
+            seen_script = True
+            continue
+        if skip == 9 or (base in ("awk", "gawk", "mawk") and text is not None and re.match(r"[A-Za-z_]\w*=", text)):
+            kept.append(value)
+            continue
+        content = shell.read_file(value)
+        if content is None:
+            return None
+        contents.append(content)
+    return kept, concat(contents) if contents else None
+
+
+def _unknown(shell: Shell, base: str) -> Status:
+    stdin = shell.fds.get(0)
+    if isinstance(stdin, In) and base not in ("nvidia-smi", "rocm-smi"):
+        stdin.value, stdin.pos = "", 0
+    out = shell.fds.get(1)
+    if isinstance(out, Out) and out.wanted:
+        shell.write(hole(f"output of {base or 'an unknown command'}"))
+    return Undecided(f"{base or 'an unknown command'} succeeds")
+
+
+# -------------------------------------------------------------------------------------------------------------- wrappers
+
+
+def _wrapped(
+    shell: Shell, base: str, wrapper: Wrapper, arguments: list[Value], overlay: dict[str, Variable]
+) -> Status:
+    overlay = dict(overlay)
+    at = 0
+    operands = wrapper.operands
+    context = shell.context
+    while at < len(arguments):
+        value = arguments[at]
+        text = text_of(value)
+        if text is None:
+            text = value.pieces[0] if isinstance(value, Text) and isinstance(value.pieces[0], str) else "?"
+        if text == "--":
+            at += 1
+            break
+        if text.startswith("-") and text != "-":
+            if text in wrapper.valued:
+                if base == "env" and text in ("-u", "--unset"):
+                    name = text_of(arguments[at + 1]) if at + 1 < len(arguments) else None
+                    if name:
+                        overlay[name] = Variable(None, True)
+                if base == "env" and text in ("-C", "--chdir") and at + 1 < len(arguments):
+                    where = shell.canonical(arguments[at + 1])
+                    context = Context(where or "/unknown", context.mounts)
+                if base == "env" and text == "-S" and at + 1 < len(arguments):
+                    script = concat(["env ", arguments[at + 1]])
+                    return shell.run_text(script, shell.place())
+                at += 2
+                continue
+            if base == "env" and text in ("-i", "-", "--ignore-environment"):
+                for name in shell.environment():
+                    overlay.setdefault(name, Variable(None, True))
+            if base == "sudo" and text in ("-E", "--preserve-env"):
+                pass
+            at += 1
+            continue
+        if wrapper.assignments and re.match(r"[A-Za-z_]\w*=", text):
+            name, rest = _split_assignment(value)
+            overlay[name] = Variable(rest, True, shell.place(), shell.guard)
+            at += 1
+            continue
+        if operands:
+            operands -= 1
+            at += 1
+            continue
+        if wrapper.positional_like and re.fullmatch(wrapper.positional_like, text) and at + 1 < len(arguments):
+            at += 1
+            continue
+        break
+    rest = arguments[at:]
+    if not rest:
+        if base == "env":
+            for name, var in sorted(shell.environment(overlay).items()):
+                if isinstance(var.value, (str, Text)):
+                    shell.write(concat([f"{name}=", var.value, "\n"]))
+            return 0
+        return Undecided(f"{base} succeeds")
+    keep, shell.context = shell.context, context
+    try:
+        return run_command(shell, rest, overlay)
+    finally:
+        shell.context = keep
+
+
+def run_command(shell: Shell, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    """Runs an external command line (no functions, no builtins of the shell)."""
+    name = values[0] if isinstance(values[0], str) else command_name(shell, values[0])
+    base = name.rpartition("/")[2]
+    from botlint.shell.builtins import BUILTINS
+
+    if base in _ALSO_PROGRAMMES and base not in SHELLS:
+        return BUILTINS[base](shell, values[1:])
+    return external(shell, name, values, overlay)
+
+
+_ALSO_PROGRAMMES = frozenset("echo printf true false test [ pwd kill".split())
+
+
+def _split_assignment(value: Value) -> tuple[str, Value]:
+    if isinstance(value, str):
+        name, _, rest = value.partition("=")
+        return name, rest
+    first = value.pieces[0]
+    assert isinstance(first, str)
+    name, _, head = first.partition("=")
+    return name, concat([head, Text(value.pieces[1:])]) if len(value.pieces) > 1 else head
+
+
+# ---------------------------------------------------------------------------------------------------------------- shells
+
+
+def _shell(shell: Shell, base: str, arguments: list[Value], overlay: dict[str, Variable]) -> Status:
+    options = ""
+    at = 0
+    command = False
+    while at < len(arguments):
+        text = text_of(arguments[at])
+        if text is None or not text or text[0] not in "-+" or text == "-":
+            break
+        at += 1
+        if text == "--":
+            break
+        if text in ("--login", "--norc", "--noprofile", "--posix", "--verbose"):
+            continue
+        if text in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
+            at += 1
+            continue
+        if text.startswith("--"):
+            continue
+        letters = text[1:]
+        command = command or "c" in letters
+        options += "".join(c for c in letters if c in "eux")
+        if letters.endswith("o"):
+            at += 1
+    rest = arguments[at:]
+    if command:
+        if not rest:
+            return 2
+        label = rest[1] if len(rest) > 1 else base
+        return _start(shell, rest[0], True, rest[2:], overlay, shell.context, label, "c" + options)
+    if not rest or rest[0] == "-":
+        return _from_stdin(shell, rest[1:], overlay, options)
+    return start_script(shell, rest[0], rest[1:], overlay, shell.context, options)
+
+
+def _from_stdin(shell: Shell, arguments: list[Value], overlay: dict[str, Variable], options: str) -> Status:
+    stdin = shell.fds.get(0)
+    text = _rest(shell, stdin) if isinstance(stdin, In) else None
+    if text is None:
+        return Undecided("a script from an unknown input")
+    if text == "":
+        return 0
+    return _start(shell, text, True, arguments, overlay, shell.context, "bash", "c" + options)
+
+
+def _is_script(shell: Shell, path: Value) -> bool:
+    _, entry = shell.entry(path)
+    if entry.kind == "missing":
+        return True
+    if entry.kind != "file":
+        return False
+    content = shell.read_file(path)
+    head = content if isinstance(content, str) else (text_of(content) if content is not None else None)
+    if head is None:
+        return False
+    first = head.split("\n", 1)[0]
+    return not first.startswith("#!") or bool(re.search(r"\b(?:ba|da|a)?sh\b", first))
+
+
+def start_script(
+    shell: Shell,
+    path: Value,
+    arguments: list[Value],
+    overlay: dict[str, Variable],
+    context: Context,
+    options: str = "",
+) -> Status:
+    """Starts a script file in a shell of its own."""
+    return _start(shell, path, False, arguments, overlay, context, path, options)
+
+
+def _start(
+    shell: Shell,
+    script: Value,
+    is_text: bool,
+    arguments: list[Value],
+    overlay: dict[str, Variable],
+    context: Context,
+    label: Value,
+    options: str,
+) -> Status:
+    place = shell.place()
+    environment = {
+        n: v for n, v in shell.environment(overlay).items() if v.value is not None and not isinstance(v.value, dict)
+    }
+    target: Value
+    if is_text:
+        target = script
+    elif isinstance(script, str):
+        where = canonical(script, context)
+        if where is None:
+            return 127
+        target = where
+    elif script.text is None and not script.symbolic:
+        where = canonical(resolve(script, shell.inputs), context)
+        if where is None:
+            shell.note_unknown(script)
+            return Undecided(f"a script with an unknown name ({expansion.hole_name(script)})")
+        target = where
+    else:
+        target = derive_path(shell, script, context)
+    label_text = text_of(label)
+    call = Call(
+        place=place,
+        script=target,
+        is_text=is_text,
+        label=label_text if label_text is not None else "bash",
+        label_value=None if isinstance(label, str) else label,
+        arguments=tuple(arguments),
+        environment=environment,
+        context=context,
+        files=shell.files.view(),
+        guard=shell.guard,
+        options=options,
+        names=frozenset(environment),
+        unknown=unknown_names(environment, shell.process.unknown),
+    )
+    out = shell.fds.get(1)
+    captured = isinstance(out, Out) and out.wanted
+    outcome, solved = shell.world.outcome(call, shell.inputs, captured, shell.depth)
+    shell.log.append((CallNode(call, captured), outcome))
+    kind = outcome[0]
+    if kind == "serves":
+        assert solved is not None
+        raise CallFlow(call, solved, place)
+    if kind == "undecided":
+        if solved is not None:
+            raise CallFlow(call, solved, place)
+        raise StopFlow(str(outcome[1]), place)
+    if kind == "missing":
+        shown = label_text or "the script"
+        shell.write(f"bash: {shown}: No such file or directory\n", 2)
+        shell.missing_script = shown
+        return 127
+    if kind == "unknown":
+        shell.note_unknown(script)
+        return Undecided(f"{label_text or 'an unknown script'} succeeds")
+    shell.failed_call = call
+    if captured and outcome[2] is not None:
+        output: Resolved = outcome[2]  # type: ignore[assignment]
+        shell.write(output if isinstance(output, str) else Text(tuple(_piece(p) for p in output)))
+    code = outcome[1]
+    assert isinstance(code, int)
+    return code
+
+
+def _piece(piece: object) -> object:
+    from botlint.core.unknown import Unknown
+    from botlint.shell.values import Hole
+
+    return Hole(piece.reason) if isinstance(piece, Unknown) else piece
+
+
+def derive_path(shell: Shell, path: Text, context: Context) -> Value:
+    """The canonical path of a script whose name is a template."""
+    if path.text is None:
+        known = shell.canonical(path)
+        shell.concrete(path)
+        return known if known is not None else hole("a path")
+    return derive(_Canonical(context), path)
+
+
+class _Canonical:
+    """`canonical` in a fixed context, as a total function."""
+
+    __slots__ = ("context",)
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def __call__(self, text: str) -> str:
+        return canonical(text, self.context) or ""
+
+
+# ------------------------------------------------------------------------------------------------- srun, docker and such
+
+
+_SRUN_VALUED = _valued(
+    "-A --account -c --cpus-per-task -D --chdir -e --error -i --input -J --job-name -K -m -N --nodes -n --ntasks -o --output "
+    "-p --partition -t --time -w --nodelist -x --exclude --jobid --gres --gpus --gpus-per-node --gpus-per-task --ntasks-per-node "
+    "--mem --mpi --overcommit-x --container-image --container-mounts --container-workdir --container-name --container-env "
+    "--export --qos --reservation --segment --signal --comment --time-min --cpu-bind --gpu-bind --distribution --het-group "
+    "--relative --threads-per-core --wait --kill-on-bad-exit-x --mem-bind --network --open-mode --constraint -C --dependency -d "
+    "--licenses -L --mail-type --mail-user --nice-x --priority --profile --switches --task-epilog --task-prolog --uid --gid"
+)
+"""Options of Slurm's srun, salloc and sbatch that take a value (srun(1)), and those of the pyxis plugin."""
+
+
+def _options(arguments: list[Value], valued: frozenset[str]) -> tuple[dict[str, list[Value]], list[Value]]:
+    """Splits an option line: ({option: values}, the rest)."""
+    found: dict[str, list[Value]] = {}
+    at = 0
+    while at < len(arguments):
+        value = arguments[at]
+        first = value if isinstance(value, str) else value.pieces[0]
+        text = first if isinstance(first, str) else ""
+        if text == "--":
+            at += 1
+            break
+        if not text.startswith("-") or text == "-":
+            break
+        at += 1
+        option, equals, _ = text.partition("=")
+        if equals:
+            found.setdefault(option, []).append(_after(value, len(option) + 1))
+        elif text in valued and at < len(arguments):
+            found.setdefault(text, []).append(arguments[at])
+            at += 1
+        elif len(text) > 2 and text[1] != "-" and text[:2] in valued:
+            found.setdefault(text[:2], []).append(_after(value, 2))
+        else:
+            found.setdefault(text, [])
+    return found, arguments[at:]
+
+
+def _after(value: Value, count: int) -> Value:
+    if isinstance(value, str):
+        return value[count:]
+    first = value.pieces[0]
+    assert isinstance(first, str)
+    return concat([first[count:], Text(value.pieces[1:])]) if len(value.pieces) > 1 else first[count:]
+
+
+def _split_value(shell: Shell, value: Value, separator: str) -> list[Value]:
+    """A list in one text, split at literal separators; templates in between stay whole."""
+    if isinstance(value, str):
+        return value.split(separator)
+    parts: list[list[Value]] = [[]]
+    for piece in value.pieces:
+        if isinstance(piece, str):
+            head, *rest = piece.split(separator)
+            parts[-1].append(head)
+            parts.extend([part] for part in rest)
+        else:
+            item = Text((piece,))
+            if item.text is not None and item.symbolic and shell.observe(_Has(separator), item):
+                known = shell.concrete(item) or ""
+                head, *rest = known.split(separator)
+                parts[-1].append(head)
+                parts.extend([part] for part in rest)
+            else:
+                parts[-1].append(item)
+    return [concat(p) for p in parts]
+
+
+class _Has:
+    """Whether a text contains a fixed one."""
+
+    __slots__ = ("needle",)
+
+    def __init__(self, needle: str) -> None:
+        self.needle = needle
+
+    def __call__(self, text: str) -> bool:
+        return self.needle in text
+
+
+def _mounts(shell: Shell, specs: list[Value]) -> tuple[Mount, ...]:
+    """`outside:inside[:flags]` specifications; only mounts of the checkout matter."""
+    out: list[Mount] = []
+    for spec in specs:
+        parts = _split_value(shell, spec, ":")
+        if len(parts) < 2:
+            continue
+        outside = shell.canonical(parts[0])
+        if outside is None or not outside.startswith("@workspace"):
+            continue
+        inside = shell.concrete(parts[1])
+        if inside is not None:
+            out.append(Mount(re.sub(r"/+$", "", inside) or "/", outside))
+    return tuple(out)
+
+
+def _srun(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    options, rest = _options(values[1:], _SRUN_VALUED)
+    if not rest:
+        return Undecided(f"{base} succeeds")
+    overlay = dict(overlay)
+    cleared = False
+    for export in options.get("--export", []):
+        for number, item in enumerate(_split_value(shell, export, ",")):
+            text = text_of(item)
+            if number == 0 and text in ("ALL", "NONE", "NIL"):
+                cleared = text != "ALL"
+                continue
+            first = item if isinstance(item, str) else item.pieces[0]
+            if isinstance(first, str) and "=" in first:
+                name, value = _split_assignment(item)
+                overlay[name] = Variable(value, True, shell.place(), shell.guard)
+            elif number == 0:
+                cleared = True
+    context = shell.context
+    if "--container-image" in options or "--container-name" in options:
+        specs = [s for v in options.get("--container-mounts", []) for s in _split_value(shell, v, ",")]
+        mounts = _mounts(shell, specs)
+        workdir = options.get("--container-workdir") or options.get("-D") or options.get("--chdir")
+        inside = Context("/", mounts)
+        if workdir:
+            where = canonical(resolve(workdir[-1], shell.inputs), inside)
+            if isinstance(workdir[-1], Text):
+                shell.concrete(workdir[-1])
+            inside = Context(where or "/unknown", mounts)
+        context = inside
+    elif options.get("-D") or options.get("--chdir"):
+        where = shell.canonical((options.get("-D") or options["--chdir"])[-1])
+        context = Context(where or "/unknown", context.mounts)
+    if cleared:
+        for name in shell.environment():
+            overlay.setdefault(name, Variable(None, True))
+    overlay.setdefault("SLURM_JOB_ID", Variable(hole("SLURM_JOB_ID", True), True)) if False else None
+    return in_context(shell, rest, overlay, context)
+
+
+def in_context(shell: Shell, command: list[Value], overlay: dict[str, Variable], context: Context) -> Status:
+    """Runs a command in another place; what it does to the shell is undone."""
+    keep, shell.context = shell.context, context
+    try:
+        if _only_prepares(shell, command):
+            return Undecided("the preparation succeeds")
+        return run_command(shell, command, overlay)
+    finally:
+        shell.context = keep
+
+
+_MAY_LAUNCH = re.compile(r"vllm|sglang|atom|trtllm|tensorrt|tilert|dynamo|launch|serve|\.sh\b|bash|exec|source|python")
+
+
+def _only_prepares(shell: Shell, command: list[Value]) -> bool:
+    """Whether a `bash -c` string in a container or on a node has nothing in it that could start a server."""
+    if len(command) < 3 or command[0] not in ("bash", "sh") or not isinstance(command[1], str):
+        return False
+    if not re.fullmatch(r"-[a-z]*c", command[1]):
+        return False
+    out = shell.fds.get(1)
+    if isinstance(out, Out) and out.wanted:
+        return False
+    script = command[2]
+    literal = script if isinstance(script, str) else "".join(p for p in script.pieces if isinstance(p, str))
+    if _MAY_LAUNCH.search(literal):
+        return False
+    if isinstance(script, str):
+        return True
+    for piece in script.pieces:
+        if not isinstance(piece, str):
+            value = Text((piece,))
+            if value.text is not None and shell.observe(_may_run, value):
+                return False
+    return True
+
+
+def _may_run(text: str) -> bool:
+    """Whether a text that is inserted into a command string could add a command to it."""
+    return re.search(r"[;&|`\n]|\$\(", text) is not None
+
+
+_DOCKER_VALUED = _valued(
+    "-e --env -v --volume -w --workdir --name --network --net --ipc --shm-size --gpus --device --entrypoint --mount --user -u "
+    "--ulimit --cap-add --security-opt --group-add --env-file --memory -m --cpus --cpuset-cpus --hostname -h --add-host -p "
+    "--publish --label -l --log-driver --log-opt --pid --platform --privileged-x --pull --restart --runtime --stop-signal "
+    "--tmpfs --ulimit --uts --cidfile --cgroupns --cpuset-mems --dns --expose --link --userns --volumes-from --sysctl"
+)
+"""Options of `docker run` and `docker exec` that take a value (docker-run(1))."""
+
+
+def _docker(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    if len(values) < 2:
+        return Undecided(f"{base} succeeds")
+    verb = text_of(values[1])
+    if verb == "container" and len(values) > 2:
+        values = values[1:]
+        verb = text_of(values[1])
+    if verb not in ("run", "exec"):
+        return _unknown(shell, base)
+    options, rest = _options(values[2:], _DOCKER_VALUED)
+    if not rest:
+        return _unknown(shell, base)
+    rest = rest[1:]
+    entrypoint = options.get("--entrypoint")
+    if entrypoint and entrypoint[-1] != "":
+        rest = [entrypoint[-1], *rest]
+    inherited = shell.environment(overlay)
+    inside: dict[str, Variable] = {}
+    for spec in [*options.get("-e", []), *options.get("--env", [])]:
+        first = spec if isinstance(spec, str) else spec.pieces[0]
+        if isinstance(first, str) and "=" in first:
+            name, value = _split_assignment(spec)
+            inside[name] = Variable(_unquoted_option(value), True, shell.place(), shell.guard)
+        else:
+            known = shell.concrete(spec)
+            if known is not None and known in inherited:
+                inside[known] = inherited[known]
+    for name in inherited:
+        inside.setdefault(name, Variable(None, True))
+    mounts = _mounts(shell, [*options.get("-v", []), *options.get("--volume", [])])
+    mounts = (*mounts, *_mount_options(shell, options.get("--mount", [])))
+    context = Context("/", mounts)
+    workdir = options.get("-w") or options.get("--workdir")
+    if workdir:
+        where = canonical(resolve(workdir[-1], shell.inputs), context)
+        if isinstance(workdir[-1], Text):
+            shell.concrete(workdir[-1])
+        context = Context(where or "/unknown", mounts)
+    elif verb == "exec":
+        context = Context(shell.exec_cwd or "/", mounts or shell.exec_mounts)
+    if verb == "run":
+        shell.exec_mounts, shell.exec_cwd = mounts, context.cwd
+    if not rest:
+        return Undecided(f"{base} {verb} succeeds")
+    return in_context(shell, rest, inside, context)
+
+
+def _unquoted_option(value: Value) -> Value:
+    return value
+
+
+def _mount_options(shell: Shell, specs: list[Value]) -> tuple[Mount, ...]:
+    pairs: list[Value] = []
+    for spec in specs:
+        source: Value | None = None
+        target: Value | None = None
+        for item in _split_value(shell, spec, ","):
+            first = item if isinstance(item, str) else item.pieces[0]
+            if not isinstance(first, str):
+                continue
+            key = first.partition("=")[0]
+            if key in ("source", "src"):
+                source = _after(item, len(key) + 1)
+            elif key in ("target", "dst", "destination"):
+                target = _after(item, len(key) + 1)
+        if source is not None and target is not None:
+            pairs.append(concat([source, ":", target]))
+    return _mounts(shell, pairs)
+
+
+def _sbatch(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    """`sbatch [options] script args`: the job script runs with the exported environment; its output is not the caller's."""
+    options, rest = _options(values[1:], _SRUN_VALUED | _valued("--wrap --array -a --begin -b"))
+    out = shell.fds.get(1)
+    overlay = dict(overlay)
+    cleared = False
+    for export in options.get("--export", []):
+        for number, item in enumerate(_split_value(shell, export, ",")):
+            text = text_of(item)
+            if number == 0 and text in ("ALL", "NONE", "NIL"):
+                cleared = text != "ALL"
+                continue
+            first = item if isinstance(item, str) else item.pieces[0]
+            if isinstance(first, str) and "=" in first:
+                name, value = _split_assignment(item)
+                overlay[name] = Variable(value, True, shell.place(), shell.guard)
+    if cleared:
+        for name in shell.environment():
+            overlay.setdefault(name, Variable(None, True))
+    if "SLURM_JOB_ID" not in overlay:
+        overlay["SLURM_JOB_ID"] = Variable(hole("SLURM_JOB_ID", True), True)
+    keep = shell.fds
+    shell.fds = {**keep, 1: Out()}
+    try:
+        if "--wrap" in options:
+            _start(shell, options["--wrap"][-1], True, [], overlay, shell.context, "bash", "c")
+        elif rest:
+            start_script(shell, rest[0], rest[1:], overlay, shell.context)
+    finally:
+        shell.fds = keep
+    if isinstance(out, Out) and out.wanted:
+        number = hole("job id", True)
+        shell.write(concat([number, "\n"]) if "--parsable" in options else concat(["Submitted batch job ", number, "\n"]))
+    return Undecided(f"{base} succeeds")
+
+
+def _ssh(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    options, rest = _options(values[1:], _valued("-p -i -o -l -F -J -L -R -D -b -c -E -e -I -m -O -Q -S -W -w"))
+    del options, overlay
+    if len(rest) < 2:
+        return _unknown(shell, base)
+    script = concat(expansion.spaced(rest[1:]))
+    cleared = {n: Variable(None, True) for n in shell.environment()}
+    return _start(shell, script, True, [], cleared, Context("/unknown", None), "bash", "c")
+
+
+def _xargs(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    options, rest = _options(values[1:], _valued("-n -I -P -L -d -a -s -E"))
+    stdin = shell.fds.get(0)
+    text = _rest(shell, stdin) if isinstance(stdin, In) else None
+    known = None if text is None else shell.concrete(text)
+    if known is None or "-d" in options or "-0" in options or "\\" in known or "'" in known or '"' in known:
+        return _unknown(shell, base)
+    words = known.split()
+    if not words and ("-r" in options or "--no-run-if-empty" in options):
+        return 0
+    command = rest or ["echo"]
+    status: Status = 0
+    if "-I" in options:
+        marker = text_of(options["-I"][-1]) or "{}"
+        for line in known.splitlines():
+            replaced: list[Value] = [c.replace(marker, line.strip()) if isinstance(c, str) else c for c in command]
+            status = run_command(shell, replaced, overlay)
+        return status
+    size = len(words) or 1
+    if "-n" in options or "-L" in options:
+        count = text_of((options.get("-n") or options["-L"])[-1]) or "1"
+        size = int(count) if count.isdigit() and int(count) else 1
+    for start in range(0, max(len(words), 1), size):
+        status = run_command(shell, [*command, *words[start : start + size]], overlay)
+        if isinstance(status, int) and status:
+            return 123
+    return status
+
+
+def _which(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    del overlay
+    name = text_of(values[1]) if len(values) > 1 else None
+    known = None if name is None else shell.world.has_command(name)
+    if known is False:
+        return 1
+    out = shell.fds.get(1)
+    if isinstance(out, Out) and out.wanted:
+        shell.write(concat([hole(f"path of {name or base}", True), "\n"]))
+    return 0 if known else Undecided(f"whether {name} is installed")
+
+
+def _submit(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    """A command that hands a description of servers to another programme, which the layers above read."""
+    texts = [v if isinstance(v, str) else v.text for v in values]
+    kind = shell.world.programmes.submits(texts)
+    if kind is None:
+        return _unknown(shell, base)
+    raise ServeFlow(
+        ServerStart(
+            [base, *values[1:]],
+            shell.environment(overlay),
+            shell.place(),
+            shell.guard,
+            shell.context.cwd,
+            (kind, shell.files.view()),
+        )
+    )
+
+
+_SPECIAL = {
+    "srun": _srun,
+    "docker": _docker,
+    "podman": _docker,
+    "nvidia-docker": _docker,
+    "sbatch": _sbatch,
+    "ssh": _ssh,
+    "xargs": _xargs,
+    "which": _which,
+    "srtctl": _submit,
+}
+
+__all__ = ["Literal", "bash"]

@@ -1,0 +1,490 @@
+"""Sharing of interpretations between jobs.
+
+A process is one script (or command string) with the set of its environment names. Interpreting it for one job logs every decision
+that looked at an input, as a pure function over templates. These logs form a decision tree: another job walks it, evaluating the same
+functions with its own inputs, and reuses the leaf; only an outcome that was never seen is interpreted anew. Jobs that differ in
+values which no test looked at share one interpretation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from botlint.core.unknown import Unknown
+from botlint.documents.bash import Script, Source
+from botlint.shell.values import Resolved, Value, resolve
+
+if TYPE_CHECKING:
+    from botlint.shell.world import World
+
+MAX_ALTERNATIVES = 12
+"""Paths of one process that are followed beside the first one."""
+
+MAX_CALL_DEPTH = 20
+"""Deepest chain of scripts that start scripts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in which source something happened."""
+
+    source: Source
+    pos: int
+
+    @property
+    def path(self) -> str:
+        """Path of the source."""
+        return self.source.path
+
+    @property
+    def line(self) -> int:
+        """1-based line."""
+        return self.source.line(self.pos)
+
+    @property
+    def text(self) -> str:
+        """The source line, stripped."""
+        end = self.source.text.find("\n", self.pos)
+        start = self.source.text.rfind("\n", 0, self.pos) + 1
+        return self.source.text[start : end if end >= 0 else len(self.source.text)].strip()
+
+
+@dataclass(slots=True)
+class Test:
+    """One decision that the script took: where, over which values, with which outcome (None: it could not be decided)."""
+
+    place: Place
+    arguments: tuple[Value, ...]
+    outcome: object
+
+
+@dataclass(slots=True)
+class Guard:
+    """The condition under which a stretch of script ran; `outer` is the condition around it."""
+
+    outer: Guard | None
+    place: Place
+    taken: bool | str
+    tests: list[Test]
+
+
+@dataclass(slots=True)
+class Variable:
+    """A shell variable. Instances are never changed, a new one replaces the old."""
+
+    value: Value | dict[int, Value] | dict[str, Value] | None
+    exported: bool = False
+    place: Place | None = None
+    guard: Guard | None = None
+    readonly: bool = False
+    kind: Literal["", "array", "assoc"] = ""
+    integer: bool = False
+    case: Literal["", "lower", "upper"] = ""
+    nameref: bool = False
+    local: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A directory of a container that is a directory of the host; both are canonical paths."""
+
+    inside: str
+    outside: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where a process runs: its working directory (canonical) and what its container mounts (None: not in a container)."""
+
+    cwd: str
+    mounts: tuple[Mount, ...] | None = None
+
+
+@dataclass(slots=True)
+class Call:
+    """The start of another script: everything that its outcome depends on, as templates of the caller's inputs."""
+
+    place: Place
+    script: Value
+    """Canonical path of the script, or the command string itself."""
+    is_text: bool
+    label: str
+    arguments: tuple[Value, ...]
+    environment: dict[str, Variable]
+    context: Context
+    files: FileView
+    guard: Guard | None
+    label_value: Value | None = None
+    options: str = ""
+    names: frozenset[str] = frozenset()
+    unknown: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class FileView:
+    """The caller's files as a callee sees them: template paths and contents, and what lies beneath."""
+
+    entries: list[tuple[Value, FileEntry]]
+    outer: FileView | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file or directory that a script made: `content` is None when unknown."""
+
+    kind: Literal["file", "dir", "missing", "unknown"]
+    content: Value | None = None
+    place: Place | None = None
+
+
+@dataclass(slots=True)
+class ServerStart:
+    """A server's command line and the environment that it sees."""
+
+    argv: list[Value]
+    environment: dict[str, Variable]
+    place: Place
+    guard: Guard | None
+    cwd: str
+    extra: object = None
+
+
+@dataclass(slots=True)
+class Possible:
+    """A path that depends on something which nobody knows before the run."""
+
+    conditions: list[tuple[Place, str]]
+    leaf: Leaf
+
+
+@dataclass(slots=True)
+class Leaf:
+    """How one path through a process ends."""
+
+    kind: Literal["serves", "exits", "undecided", "call"]
+    place: Place | None = None
+    server: ServerStart | None = None
+    code: int = 0
+    message: Value | None = None
+    reason: str = ""
+    call: Call | None = None
+    stdout: Value | None = ""
+    guard: Guard | None = None
+    possible: list[Possible] = field(default_factory=list)
+    forks: list[Fork] = field(default_factory=list)
+    truncated: bool = False
+    blame: Blame | None = None
+
+
+@dataclass(slots=True)
+class Blame:
+    """Why a process ended badly when the cause lies in a script that it started."""
+
+    call: Call
+
+
+@dataclass(slots=True)
+class Fork:
+    """An undecided test whose two outcomes lead to different states; the first run took the first one in script order."""
+
+    site: int
+    place: Place
+    reason: str
+    needed: bool = False
+
+
+class Node:
+    """An inner node of the decision tree."""
+
+    __slots__ = ("children",)
+
+    def __init__(self) -> None:
+        self.children: dict[object, Node | Leaf] = {}
+
+
+class ObserveNode(Node):
+    """A decision over templates."""
+
+    __slots__ = ("arguments", "function", "partial")
+
+    def __init__(
+        self,
+        function: Callable[..., object],
+        partial: Callable[..., object] | None,
+        arguments: tuple[Value, ...],
+    ) -> None:
+        super().__init__()
+        self.function = function
+        self.partial = partial
+        self.arguments = arguments
+
+
+class FileNode(Node):
+    """A look at the caller's files."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: Value) -> None:
+        super().__init__()
+        self.path = path
+
+
+class ChooseNode(Node):
+    """An undecided test: children for `free` (both outcomes tried), True and False."""
+
+    __slots__ = ("site",)
+
+    def __init__(self, site: int) -> None:
+        super().__init__()
+        self.site = site
+
+
+class CallNode(Node):
+    """The start of another script."""
+
+    __slots__ = ("call", "captured")
+
+    def __init__(self, call: Call, captured: bool) -> None:
+        super().__init__()
+        self.call = call
+        self.captured = captured
+
+
+class Inputs(dict[str, "Resolved"]):
+    """The inputs of a process for one job, resolved when asked for."""
+
+    __slots__ = ("call", "outer")
+
+    def __init__(self, call: Call | None = None, outer: Inputs | None = None) -> None:
+        super().__init__()
+        self.call = call
+        self.outer = outer
+
+    def __missing__(self, name: str) -> Resolved:
+        call, outer = self.call, self.outer
+        if call is None or outer is None:
+            raise KeyError(name)
+        if name[0].isdigit():
+            value: Value = call.arguments[int(name) - 1]
+        else:
+            found = call.environment[name].value
+            assert isinstance(found, str) or (found is not None and not isinstance(found, dict))
+            value = found
+        resolved = resolve(value, outer)
+        self[name] = resolved
+        return resolved
+
+    def file(self, path: str) -> tuple[str, Resolved | None] | None:
+        """What the caller knows about a canonical path: (kind, content), or None if the caller never touched it."""
+        call, outer = self.call, self.outer
+        if call is None or outer is None:
+            return None
+        view: FileView | None = call.files
+        while view is not None:
+            for where, entry in reversed(view.entries):
+                if resolve(where, outer) == path:
+                    content = None if entry.content is None else resolve(entry.content, outer)
+                    return entry.kind, content
+            view = view.outer
+        return outer.file(path)
+
+
+def evaluate(node: ObserveNode, inputs: Mapping[str, Resolved]) -> object:
+    """The outcome of a decision for one job; None when it cannot be decided."""
+    texts = [a if isinstance(a, str) else resolve(a, inputs) for a in node.arguments]
+    for text in texts:
+        if not isinstance(text, str):
+            return None if node.partial is None else node.partial(*texts)
+    return node.function(*texts)
+
+
+@dataclass(slots=True)
+class Solved:
+    """How a process ends for one job."""
+
+    leaf: Leaf
+    inputs: Inputs
+    process: Process
+    child: Solved | None = None
+    """The callee's end, when the leaf is a call that served (or could not be decided)."""
+    blamed: Solved | None = None
+    alternatives: list[tuple[list[tuple[Place, str]], Solved]] = field(default_factory=list)
+    truncated: bool = False
+
+    @property
+    def outcome(self) -> Literal["serves", "exits", "undecided"]:
+        """`serves`, `exits` or `undecided`."""
+        if self.leaf.kind == "call":
+            return "undecided" if self.child is None else self.child.outcome
+        return self.leaf.kind
+
+    def last(self) -> Solved:
+        """The process in which the outcome arose."""
+        return self.child.last() if self.leaf.kind == "call" and self.child is not None else self
+
+
+class Process:
+    """One script with its environment's names, and the decision tree of all its interpretations."""
+
+    __slots__ = ("context", "key", "label", "names", "nargs", "options", "root", "runs", "script", "unknown")
+
+    def __init__(
+        self,
+        key: tuple[object, ...],
+        script: Script,
+        label: str,
+        names: frozenset[str],
+        unknown: frozenset[str],
+        nargs: int,
+        context: Context,
+        options: str,
+    ) -> None:
+        self.key = key
+        self.script = script
+        self.label = label
+        self.names = names
+        self.unknown = unknown
+        self.nargs = nargs
+        self.context = context
+        self.options = options
+        self.root: dict[object, Node | Leaf] = {}
+        self.runs = 0
+
+    def _walk(self, world: World, inputs: Inputs, forced: dict[int, bool], depth: int) -> tuple[Leaf | None, Solved | None]:
+        """The leaf that a job reaches with what is known so far, or None."""
+        children, outcome = self.root, None
+        child: Solved | None = None
+        while True:
+            node = children.get(outcome)
+            if node is None:
+                return None, None
+            if node.__class__ is Leaf:
+                return node, child  # type: ignore[return-value]
+            if node.__class__ is ObserveNode:
+                outcome = evaluate(node, inputs)  # type: ignore[arg-type]
+            elif node.__class__ is ChooseNode:
+                outcome = forced.get(node.site, "free")  # type: ignore[attr-defined]
+            elif node.__class__ is CallNode:
+                outcome, child = world.outcome(node.call, inputs, node.captured, depth)  # type: ignore[attr-defined]
+            else:
+                where = resolve(node.path, inputs)  # type: ignore[attr-defined]
+                outcome = inputs.file(where) if isinstance(where, str) else None
+            children = node.children  # type: ignore[union-attr]
+
+    def leaf(self, world: World, inputs: Inputs, forced: dict[int, bool], depth: int) -> tuple[Leaf, Solved | None]:
+        """The leaf for a job, interpreting the script if no earlier interpretation fits."""
+        found, child = self._walk(world, inputs, forced, depth)
+        if found is None:
+            self.runs += 1
+            log, leaf, child = world.interpret(self, inputs, forced, depth)
+            children: dict[object, Node | Leaf] = self.root
+            outcome: object = None
+            for node, result in log:
+                children = children.setdefault(outcome, node).children  # type: ignore[union-attr]
+                outcome = result
+            children[outcome] = leaf
+            found = leaf
+        return found, child
+
+    def solve(self, world: World, inputs: Inputs, depth: int = 0) -> Solved:
+        """How the process ends for a job, with the alternatives that hang on undecided tests."""
+        leaf, child = self.leaf(world, inputs, {}, depth)
+        solved = Solved(leaf, inputs, self, child)
+        if not leaf.forks and not leaf.possible:
+            return solved
+        for possible in leaf.possible:
+            solved.alternatives.append((possible.conditions, Solved(possible.leaf, inputs, self)))
+        seen: set[frozenset[tuple[int, bool]]] = set()
+        queue: list[tuple[dict[int, bool], list[tuple[Place, str]], Leaf]] = [({}, [], leaf)]
+        while queue:
+            forced, conditions, current = queue.pop(0)
+            for fork in current.forks:
+                if not fork.needed or fork.site in forced:
+                    continue
+                more = {**forced, fork.site: False}
+                key = frozenset(more.items())
+                if key in seen:
+                    continue
+                seen.add(key)
+                if len(seen) > MAX_ALTERNATIVES:
+                    solved.truncated = True
+                    return solved
+                other, other_child = self.leaf(world, inputs, more, depth)
+                because = [*conditions, (fork.place, f"not: {fork.reason}")]
+                solved.alternatives.append((because, Solved(other, inputs, self, other_child)))
+                for possible in other.possible:
+                    solved.alternatives.append(([*because, *possible.conditions], Solved(possible.leaf, inputs, self)))
+                queue.append((more, because, other))
+        return _prefer_serving(solved)
+
+
+def _prefer_serving(solved: Solved) -> Solved:
+    """A test that only guards an exit does not make the plan exit: the first path that serves becomes the plan."""
+    if solved.outcome != "exits":
+        return solved
+    for index, (conditions, other) in enumerate(solved.alternatives):
+        if other.outcome == "serves":
+            rest = [a for k, a in enumerate(solved.alternatives) if k != index]
+            first = Solved(solved.leaf, solved.inputs, solved.process, solved.child)
+            other.alternatives = [([(p, t.removeprefix("not: ")) for p, t in conditions], first), *rest]
+            other.truncated = solved.truncated
+            return other
+    return solved
+
+
+def unknown_names(environment: Mapping[str, Variable], outer_unknown: frozenset[str]) -> frozenset[str]:
+    """Names whose value has an unknown part, given which inputs of the caller have one."""
+    from botlint.shell.values import Derived, Hole, Input, Text
+
+    def partial(value: Value) -> bool:
+        if isinstance(value, str):
+            return False
+        for piece in value.pieces:
+            if isinstance(piece, Hole):
+                return True
+            if isinstance(piece, Input) and piece.name in outer_unknown:
+                return True
+            if isinstance(piece, Derived) and any(partial(a) for a in piece.arguments):
+                return True
+        return False
+
+    return frozenset(n for n, v in environment.items() if isinstance(v.value, (str, Text)) and partial(v.value))
+
+
+def unknown_text(value: Resolved) -> str:
+    """A resolved value for people: unknown parts as `<reason>`."""
+    if isinstance(value, str):
+        return value
+    return "".join(p if isinstance(p, str) else f"<{p.reason}>" for p in value)
+
+
+__all__ = [
+    "Blame",
+    "Call",
+    "CallNode",
+    "ChooseNode",
+    "Context",
+    "FileEntry",
+    "FileNode",
+    "FileView",
+    "Fork",
+    "Guard",
+    "Inputs",
+    "Leaf",
+    "Mount",
+    "Node",
+    "ObserveNode",
+    "Place",
+    "Possible",
+    "Process",
+    "ServerStart",
+    "Solved",
+    "Test",
+    "Unknown",
+    "Variable",
+    "evaluate",
+    "unknown_names",
+    "unknown_text",
+]

@@ -1,0 +1,84 @@
+"""Ways in which the flow of a script leaves the straight line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from botlint.shell.process import Call, Place, ServerStart, Solved
+from botlint.shell.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """An exit status that nobody knows before the run; a plain command is taken to succeed."""
+
+    reason: str
+
+
+Status = int | Undecided
+
+
+class Flow(Exception):  # noqa: N818 (control flow, not errors)
+    """Base of everything that leaves the straight line."""
+
+
+class ExitFlow(Flow):
+    """The shell (or subshell) exits."""
+
+    def __init__(self, code: Status, place: Place, message: Value | None = None, call: Call | None = None) -> None:
+        super().__init__()
+        self.code = code
+        self.place = place
+        self.message = message
+        self.call = call
+
+
+class ReturnFlow(Flow):
+    """`return`."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__()
+        self.status = status
+
+
+class BreakFlow(Flow):
+    """`break N`."""
+
+    def __init__(self, levels: int) -> None:
+        super().__init__()
+        self.levels = levels
+
+
+class ContinueFlow(Flow):
+    """`continue N`."""
+
+    def __init__(self, levels: int) -> None:
+        super().__init__()
+        self.levels = levels
+
+
+class ServeFlow(Flow):
+    """A server starts: the plan is found."""
+
+    def __init__(self, server: ServerStart) -> None:
+        super().__init__()
+        self.server = server
+
+
+class CallFlow(Flow):
+    """A script that was started serves, or could not be decided."""
+
+    def __init__(self, call: Call, solved: Solved, place: Place) -> None:
+        super().__init__()
+        self.call = call
+        self.solved = solved
+        self.place = place
+
+
+class StopFlow(Flow):
+    """The interpretation cannot go on: a budget, or a construct that is not modelled."""
+
+    def __init__(self, reason: str, place: Place) -> None:
+        super().__init__()
+        self.reason = reason
+        self.place = place

@@ -1,0 +1,273 @@
+"""Everything that interpretations of one revision share: files, parsed scripts, processes and what is known about programmes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from botlint.documents.bash import Script, parse_script
+from botlint.shell.files import FileSystem, RevisionFiles
+from botlint.shell.process import (
+    MAX_CALL_DEPTH,
+    Call,
+    Context,
+    Inputs,
+    Leaf,
+    Node,
+    Place,
+    Process,
+    Solved,
+    Variable,
+)
+from botlint.shell.signals import CallFlow, ExitFlow, Flow, ServeFlow, StopFlow, Undecided
+from botlint.shell.values import Budget, Input, Resolved, Text, Value, resolve
+
+MAX_SCRIPT = 8 << 20
+"""Longest script that is read."""
+
+
+@dataclass(slots=True)
+class Recorded:
+    """An external command that a test asked to record."""
+
+    argv: list[Resolved]
+    environment: dict[str, Resolved]
+
+
+@dataclass(slots=True)
+class Programmes:
+    """What is known about external programmes; the layers above say which command lines start a server."""
+
+    is_server: Callable[[list[str | None]], bool] = lambda _: False
+    submits: Callable[[list[str | None]], str | None] = lambda _: None
+    record: Collection[str] = ()
+    installed: Mapping[str, bool] = field(default_factory=dict)
+
+
+class World:
+    """One revision under interpretation."""
+
+    def __init__(self, files: RevisionFiles, programmes: Programmes, strict_files: bool = False) -> None:
+        self.files = files
+        self.programmes = programmes
+        self.strict_files = strict_files
+        self.processes: dict[tuple[object, ...], Process] = {}
+        self.scripts: dict[tuple[str, str], Script] = {}
+        self.texts: dict[tuple[str, str, int], Script] = {}
+        self.holes: list[Text] = []
+        self.recorded: list[Recorded] = []
+        self.runs = 0
+
+    # ---------------------------------------------------------------------------------------------------- scripts
+
+    def script(self, path: str, text: str) -> Script:
+        """The parsed script of a file; `path` is canonical."""
+        shown = path.removeprefix("@workspace/")
+        key = (shown, text)
+        found = self.scripts.get(key)
+        if found is None:
+            found = self.scripts[key] = parse_script(text, shown)
+        return found
+
+    def parse(self, text: str, place: Place) -> Script:
+        """The parsed script of an evaluated text, its lines counted from where it was evaluated."""
+        key = (text, place.path, place.line)
+        found = self.texts.get(key)
+        if found is None:
+            found = self.texts[key] = parse_script(text, place.path, place.line - 1)
+        return found
+
+    def hole_number(self, value: Text) -> int:
+        """A number under which an evaluated text can refer to a value."""
+        self.holes.append(value)
+        return len(self.holes) - 1
+
+    def has_command(self, name: str) -> bool | None:
+        """Whether a programme is installed where the script runs; None when only the machine knows."""
+        return self.programmes.installed.get(name)
+
+    # --------------------------------------------------------------------------------------------------- processes
+
+    def process(
+        self,
+        script: Script,
+        identity: str,
+        label: str,
+        names: frozenset[str],
+        unknown: frozenset[str],
+        nargs: int,
+        context: Context,
+        options: str,
+        unknown_arguments: tuple[bool, ...] = (),
+    ) -> Process:
+        """The process for a script with these environment names."""
+        key = (identity, names, unknown, nargs, unknown_arguments, context, options, label)
+        found = self.processes.get(key)
+        if found is None:
+            found = self.processes[key] = Process(key, script, label, names, unknown, nargs, context, options)
+        return found
+
+    def callee(self, call: Call, inputs: Inputs) -> tuple[Process | None, Inputs, str]:
+        """The process that a call starts for one job; (None, _, reason) if its script is missing or unknown."""
+        script = resolve(call.script, inputs)
+        below = Inputs(call, inputs)
+        if call.is_text:
+            if not isinstance(script, str):
+                text = "".join(p if isinstance(p, str) else f"\ue000{self.hole_number(_as_text(p))}\ue001" for p in script)
+            else:
+                text = script
+            parsed = self.parse(text, call.place)
+            identity = f"text {call.place.path}:{call.place.line} {text}"
+            label = call.label
+        else:
+            if not isinstance(script, str):
+                return None, below, "unknown"
+            found = inputs.file(script) if call.files.outer is not None or call.files.entries else None
+            seen = below.file(script)
+            content: str | None
+            if seen is not None:
+                if seen[0] != "file":
+                    return None, below, "missing" if seen[0] == "missing" else "unknown"
+                content = seen[1] if isinstance(seen[1], str) else None
+                if content is None:
+                    return None, below, "unknown"
+                identity = f"{script} {content}"
+            else:
+                del found
+                inner = script.removeprefix("@workspace/")
+                if inner == script:
+                    return None, below, "unknown"
+                data = self.files.read(inner)
+                if data is None:
+                    return None, below, "unreadable" if self.files.is_file(inner) else "missing"
+                content = data.decode("utf-8", "surrogateescape")
+                identity = script
+            parsed = self.script(script, content)
+            shown = resolve(call.label_value, inputs) if call.label_value is not None else call.label
+            label = shown if isinstance(shown, str) else script.removeprefix("@workspace/")
+        arguments = tuple(isinstance(a, Text) and a.text is None for a in call.arguments)
+        process = self.process(
+            parsed,
+            identity,
+            label,
+            call.names,
+            call.unknown,
+            len(call.arguments),
+            call.context,
+            call.options,
+            arguments,
+        )
+        return process, below, ""
+
+    def outcome(
+        self, call: Call, inputs: Inputs, captured: bool, depth: int
+    ) -> tuple[tuple[object, ...], Solved | None]:
+        """What a call comes to for one job, as the caller sees it."""
+        if depth >= MAX_CALL_DEPTH:
+            return ("undecided", "scripts that start scripts too deeply"), None
+        process, below, reason = self.callee(call, inputs)
+        if process is None:
+            return ("missing" if reason in ("missing", "unreadable") else "unknown", reason), None
+        solved = process.solve(self, below, depth + 1)
+        if solved.outcome == "serves":
+            return ("serves",), solved
+        if solved.outcome == "undecided":
+            return ("undecided", solved.last().leaf.reason), solved
+        output: Resolved | None = None
+        if captured:
+            leaf = solved.leaf
+            output = None if leaf.stdout is None else resolve(leaf.stdout, below)
+        return ("exits", solved.leaf.code, output), solved
+
+    def interpret(
+        self, process: Process, inputs: Inputs, forced: dict[int, bool], depth: int
+    ) -> tuple[list[tuple[Node, object]], Leaf, Solved | None]:
+        """Interprets a process for one job."""
+        from botlint.shell.interpreter import Shell
+
+        self.runs += 1
+        call = inputs.call
+        shell = Shell(self, process, inputs, forced, depth, FileSystem(self.files, None if call is None else call.files))
+        for name in sorted(process.names):
+            value = Text((Input(name, inputs[name]),))
+            shell.vars[name] = Variable(value, True)
+        shell.positional = [Text((Input(str(k + 1), inputs[str(k + 1)]),)) for k in range(process.nargs)]
+        for letter in process.options:
+            if letter in "eux":
+                shell.options[{"e": "errexit", "u": "nounset", "x": "xtrace"}[letter]] = True
+        if not shell.dash_c:
+            shell.vars.setdefault("PWD", Variable(None, True))
+        shell.vars.pop("PWD", None)
+        leaf, child = run(shell)
+        return shell.log, leaf, child
+
+
+def run(shell: object) -> tuple[Leaf, Solved | None]:
+    """Runs the script of a shell to its end."""
+    from botlint.shell.interpreter import Shell
+
+    assert isinstance(shell, Shell)
+    from botlint.shell.streams import Out
+    from botlint.shell.values import concat
+
+    chunks: list[Value] = []
+    shell.fds[1] = Out(chunks, role="stdout")
+    child: Solved | None = None
+
+    def body() -> None:
+        for statement in shell.process.script:
+            shell.execute(statement)
+        raise ExitFlow(shell.status, shell.place(), shell.message(), shell.failed_call)
+
+    def with_trap(flow: ExitFlow) -> ExitFlow:
+        if not shell.traps.get("EXIT"):
+            return flow
+        shell.status = flow.code
+        text = shell.traps.pop("EXIT")
+        shell.options["errexit"] = shell.options.get("errexit", False)
+        try:
+            shell.run_text(text, flow.place)
+        except ExitFlow as again:
+            return ExitFlow(again.code, flow.place, flow.message, flow.call)
+        return flow
+
+    try:
+        try:
+            body()
+        except ExitFlow as flow:
+            raise with_trap(flow) from None
+    except ExitFlow as flow:
+        code = flow.code
+        leaf = Leaf("exits", place=flow.place, message=flow.message)
+        if isinstance(code, Undecided):
+            leaf.code = 0
+        else:
+            leaf.code = code
+        leaf.call = flow.call
+    except ServeFlow as flow:
+        leaf = Leaf("serves", place=flow.server.place, server=flow.server)
+    except CallFlow as flow:
+        leaf = Leaf("call", place=flow.place, call=flow.call)
+        child = flow.solved
+    except StopFlow as flow:
+        leaf = Leaf("undecided", place=flow.place, reason=flow.reason)
+    except Flow:
+        leaf = Leaf("exits", place=shell.place(), code=0)
+    except Budget as budget:
+        leaf = Leaf("undecided", place=shell.place(), reason=str(budget))
+    except RecursionError:
+        leaf = Leaf("undecided", place=shell.place(), reason="nested too deeply")
+    leaf.stdout = concat(chunks)
+    leaf.possible = shell.possible
+    leaf.forks = shell.forks
+    leaf.truncated = shell.truncated
+    leaf.guard = shell.guard
+    return leaf, child
+
+
+def _as_text(piece: object) -> Text:
+    from botlint.core.unknown import Unknown
+    from botlint.shell.values import Hole
+
+    assert isinstance(piece, Unknown)
+    return Text((Hole(piece.reason),))
