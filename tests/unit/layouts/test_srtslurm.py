@@ -466,6 +466,52 @@ def test_spans_of_an_edited_copy_lead_to_the_original() -> None:
     assert recipe.spans["name"].line == 1
 
 
+KEYS = """\
+sweep: {}
+resources: {gpus_per_node: 8, agg_nodes: 1, agg_workers: 1}
+telemetry: {provider: x}
+benchmark: {tokenizer_mode: x, env: {FREE: "1"}}
+backend:
+  type: vllm
+  dp_launch_mode: per_gpu
+  mooncake_kv_store: {master_extra_args: []}
+  vllm_config: {aggregated: {free: 1}, extra: {}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("ref", "expected"),
+    [
+        ("main", []),
+        ("0123456789", []),
+        ("v1.0.68", ["telemetry.provider", "benchmark.tokenizer_mode", "backend.vllm_config.extra"]),
+        (
+            "v1.0.29",
+            [
+                "benchmark.tokenizer_mode",
+                "backend.dp_launch_mode",
+                "backend.vllm_config.extra",
+                "backend.mooncake_kv_store.master_extra_args",
+            ],
+        ),
+        (
+            "aflowers/gb200-dsv4-recipes",
+            [
+                "telemetry",
+                "backend.dp_launch_mode",
+                "backend.mooncake_kv_store",
+                "backend.vllm_config.extra",
+                "benchmark.env",
+            ],
+        ),
+    ],
+)
+def test_keys_that_a_release_refuses(ref: str, expected: list[str]) -> None:
+    recipe = read(KEYS, ref=ref)
+    messages = [one.message for one in recipe.problems if one.kind == "srt-unknown-key"]
+    assert sorted(messages) == sorted(f"srt-slurm {ref} refuses the key {key}" for key in expected)
+
+
 def test_benchmark_block() -> None:
     recipe = read(
         VLLM

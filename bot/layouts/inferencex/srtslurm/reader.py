@@ -16,6 +16,7 @@ from botlint.documents.yaml import Mapping, YamlDocument, load_yaml
 from botlint.layouts.inferencex.srtslurm import commands
 from botlint.layouts.inferencex.srtslurm.commands import EVERY_ADDRESS, Command, CommandError, Job, flag_name
 from botlint.layouts.inferencex.srtslurm.environment import worker_environment
+from botlint.layouts.inferencex.srtslurm.keys import unknown_keys
 from botlint.layouts.inferencex.srtslurm.model import (
     ROLES,
     Benchmark,
@@ -156,6 +157,8 @@ class _Reader:
                 self.problem("srt-missing", f"the recipe has no mapping {name!r}", root.get(name))
         backend = child(root, "backend")
         backend_type = self.text(backend, "type") or DEFAULT_BACKEND
+        for key, item in unknown_keys(root, backend_type, self.release):
+            self.problem("srt-unknown-key", f"srt-slurm {self.release.name} refuses the key {key}", item)
         model, model_path = self.model(root)
         sections = child(backend, f"{backend_type}_config")
         served = self.served_name(sections, backend_type, model_path)

@@ -15,14 +15,18 @@ NEWEST = 68
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What one revision of srt-slurm does; `known` is false where an unknown revision is read as the newest.
+    """What one revision of srt-slurm does; `known` is false where an unknown revision is read as the newest,
+    `fixed` where the reference always names the revision that was read (not `main`).
 
     `trtllm_publishes` is the default of publish_events_and_metrics (`on`, `off`),
     or `always` or `never` where there is no such setting.
     """
 
     name: str
+    number: int
+    branch: str | None
     known: bool
+    fixed: bool
     huggingface_models: bool
     one_served_name: bool
     sglang_bootstrap_port: bool
@@ -49,10 +53,13 @@ class Release:
     wheel_variables: bool
 
 
-def _numbered(number: int, name: str, known: bool = True) -> Release:
+def _numbered(number: int, name: str, known: bool = True, fixed: bool = True) -> Release:
     return Release(
         name=name,
+        number=number,
+        branch=None,
         known=known,
+        fixed=fixed and known,
         huggingface_models=True,
         one_served_name=True,
         sglang_bootstrap_port=True,
@@ -85,6 +92,7 @@ _BRANCHES = {
     "sa-submission-q2-2026": replace(
         _OLDEST,
         name="sa-submission-q2-2026",
+        branch="sa-submission-q2-2026",
         huggingface_models=False,
         one_served_name=False,
         sglang_bootstrap_port=False,
@@ -98,6 +106,7 @@ _BRANCHES = {
     "aflowers/gb200-dsv4-recipes": replace(
         _OLDEST,
         name="aflowers/gb200-dsv4-recipes",
+        branch="aflowers/gb200-dsv4-recipes",
         huggingface_models=False,
         one_served_name=False,
         sglang_bootstrap_port=False,
@@ -106,7 +115,11 @@ _BRANCHES = {
         worker_log_filter=False,
     ),
     "aflowers/vllm-gb200-v0.20.0": replace(
-        _OLDEST, name="aflowers/vllm-gb200-v0.20.0", sglang_bootstrap_port=False, worker_log_filter=False
+        _OLDEST,
+        name="aflowers/vllm-gb200-v0.20.0",
+        branch="aflowers/vllm-gb200-v0.20.0",
+        sglang_bootstrap_port=False,
+        worker_log_filter=False,
     ),
 }
 _TAG = re.compile(r"v1\.0\.(\d{1,4})")
@@ -128,9 +141,9 @@ def release(ref: str | None) -> Release:
     newest.
     """
     if not ref or ref in ("HEAD", "main", "origin/main"):
-        return _numbered(NEWEST, "main")
+        return _numbered(NEWEST, "main", fixed=False)
     if (tag := _TAG.fullmatch(ref)) is not None:
-        return _numbered(int(tag[1]), ref)
+        return _numbered(int(tag[1]), ref, known=int(tag[1]) <= NEWEST)
     if (branch := _BRANCHES.get(ref.removeprefix("origin/"))) is not None:
         return branch
     if _SHA.fullmatch(ref):
