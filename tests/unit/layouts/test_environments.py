@@ -405,7 +405,7 @@ def test_trace(base: Workflows) -> None:
     assert [text for _, text in environment.trace("RATIO")] == ["RATIO: 0.80"]
     assert [text for _, text in environment.trace("DURATION")][1:] == ["input duration: string, default '7200'"]
     assert environment.trace("NOT_SET") == []
-    assert environment.caller.line == 42
+    assert environment.caller.line == 43
 
 
 @pytest.mark.parametrize(
@@ -670,7 +670,8 @@ jobs:
 
 
 def test_hostile_rows_do_not_raise(base: Workflows) -> None:
-    for value in (None, [], {}, [[]], {"a": {}}, float("nan"), 10**400, "x" * 10_000, b"bytes"):
+    values: list[Any] = [None, [], {}, [[]], {"a": {}}, float("nan"), 10**400, "x" * 10_000, b"bytes"]
+    for value in values:
         row = dict.fromkeys(ROW, value)
         base.environment({**row, "prefill": value}, "eval", "r")
         base.environment({**ROW, "prefill": value, "conc": value, "tp": value}, "throughput", "r")
