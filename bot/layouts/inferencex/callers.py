@@ -28,7 +28,9 @@ from botlint.documents.yaml import Scalar
 FOLDER = ".github/workflows"
 MAX_FILES = 500
 MAX_CHAIN = 10  # GitHub's limit on nested reusable workflows
-MAX_CHAINS = 5_000
+MAX_CHAINS = 1_000
+MAX_LEVELS = 20_000
+MAX_LINE = 10_000
 
 Kind: TypeAlias = Literal["throughput", "eval"]
 
@@ -126,7 +128,7 @@ def launch_step(job: Job) -> Step | None:
         if step.run is None or "runners/" not in _source(step.run) or _never(step.condition):
             continue
         if any(
-            "runners/" in line and not _NOT_A_COMMAND.match(line) and _LAUNCH.search(line)
+            "runners/" in line and len(line) <= MAX_LINE and not _NOT_A_COMMAND.match(line) and _LAUNCH.search(line)
             for line in map(str.strip, _source(step.run).splitlines())
         ):
             return step
@@ -299,20 +301,31 @@ def _target(workflows: Mapping[str, Workflow], uses: str) -> Workflow | None:
     return target if target is not None and target.call_inputs is not None else None
 
 
-def _chains(workflows: Mapping[str, Workflow], chain: tuple[Level, ...]) -> Iterator[tuple[tuple[Level, ...], Step]]:
-    """The ways from the last job of a chain to a launch step."""
-    job = chain[-1].job
-    if job.uses is None:
-        step = launch_step(job)
-        if step is not None:
-            yield chain, step
-        return
-    target = _target(workflows, job.uses)
-    if target is None or len(chain) >= MAX_CHAIN or any(level.workflow is target for level in chain):
-        return
-    for inner in target.jobs.values():
-        if not _never(inner.condition):
-            yield from _chains(workflows, (*chain, Level(target, inner)))
+class _Search:
+    """Follows `uses:` from job to job; the number of jobs that it visits is bounded, since chains multiply."""
+
+    def __init__(self, workflows: Mapping[str, Workflow]) -> None:
+        self.workflows = workflows
+        self.left = MAX_LEVELS
+        self.found: list[tuple[Caller, _Matrix]] = []
+
+    def follow(self, chain: tuple[Level, ...]) -> None:
+        """Collect the callers among the ways from the last job of a chain to a launch step."""
+        job = chain[-1].job
+        self.left -= 1
+        if self.left < 0 or len(self.found) >= MAX_CHAINS or _never(job.condition):
+            return
+        if job.uses is None:
+            step = launch_step(job)
+            caller = None if step is None else _caller(chain, step)
+            if caller is not None:
+                self.found.append(caller)
+            return
+        target = _target(self.workflows, job.uses)
+        if target is None or len(chain) >= MAX_CHAIN or any(level.workflow is target for level in chain):
+            return
+        for inner in target.jobs.values():
+            self.follow((*chain, Level(target, inner)))
 
 
 def _roots(workflows: Mapping[str, Workflow]) -> list[Workflow]:
@@ -375,18 +388,11 @@ def load_workflows(files: Files) -> tuple[dict[str, Workflow], tuple[Problem, ..
 
 def find_callers(workflows: Mapping[str, Workflow]) -> tuple[Caller, ...]:
     """All callers, those first that are preferred whatever the row is."""
-    found: list[tuple[Caller, _Matrix]] = []
-    count = 0
+    search = _Search(workflows)
     for root in _roots(workflows):
         for job in root.jobs.values():
-            if _never(job.condition):
-                continue
-            for chain, step in _chains(workflows, (Level(root, job),)):
-                count += 1
-                caller = _caller(chain, step) if count <= MAX_CHAINS else None
-                if caller is not None:
-                    found.append(caller)
-    callers = _mark_selections(found)
+            search.follow((Level(root, job),))
+    callers = _mark_selections(search.found)
     popularity = Counter(caller.template for caller in callers)
     order = {id(caller): number for number, caller in enumerate(callers)}
     return tuple(

@@ -10,6 +10,7 @@ An assumption where the event decides: it has no label, and a dispatched workflo
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -89,7 +90,9 @@ _SHELLS = {
     "sh": "sh -e {0}",
 }
 
-_SET_FOR_LATER = re.compile(r"""echo\s+["']?([A-Za-z_]\w*)=([^"'\n]*)["']?\s*>>\s*["']?\$\{?GITHUB_ENV\b""")
+_SET_FOR_LATER = re.compile(
+    r"""echo[ \t]{1,9}["']?([A-Za-z_]\w{0,99})=([^"'\n]{0,500})["']?[ \t]{0,9}>>[ \t]{0,9}["']?\$\{?GITHUB_ENV\b"""
+)
 _PLAIN = re.compile(r"[\w./:@%+=,-]*", re.ASCII)
 
 # An unknown piece of the launch script stands in `JobEnvironment.run` as this text around its number: characters of
@@ -638,5 +641,5 @@ class _Tracer:
         value: Any = self.row
         for key in path[len(caller.row_path) :]:
             value = lookup(value, key) if isinstance(value, dict) else None
-        shown = "null" if value is None else repr(value)
+        shown = json.dumps(value, ensure_ascii=False, default=repr)
         self.add(caller.axis.span, f"{'.'.join(path)} = {shown[:200]}, from {caller.axis.shown}")
