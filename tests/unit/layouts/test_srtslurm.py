@@ -293,6 +293,8 @@ def test_decode_may_share_nodes() -> None:
         ("{gpus_per_node: 8, agg_nodes: 1, agg_workers: 3, gpus_per_agg: 8}", "srt-topology"),
         ("{gpus_per_node: 0, agg_nodes: 1, agg_workers: 1}", "srt-topology"),
         ("{gpus_per_node: 8, agg_nodes: 1, agg_workers: 100000000}", "srt-topology"),
+        ("{gpus_per_node: 9999999999, agg_nodes: 1, agg_workers: 1}", "srt-topology"),
+        ("{gpus_per_node: 1, agg_nodes: 1, agg_workers: 1, gpus_per_agg: 9999999999}", "srt-topology"),
         ("{gpus_per_node: 8, agg_nodes: 1}", "srt-resources"),
         ("{gpus_per_node: eight, agg_nodes: 1, agg_workers: 1}", "srt-number"),
     ],
@@ -464,6 +466,8 @@ def test_spans_of_an_edited_copy_lead_to_the_original() -> None:
     # An inserted line has the line before it, an edited one itself.
     assert lines[spans["INSERTED"].line - 1].strip() == "prefill_environment:"
     assert recipe.spans["name"].line == 1
+    twice = read_recipe(edited + "environment: {}\n", "clone/recipe.yaml", cluster=CLUSTER, origin=origin)
+    assert [(one.kind, one.span.path) for one in twice.problems] == [("duplicate-key", "mirror/recipe.yaml")]
 
 
 KEYS = """\

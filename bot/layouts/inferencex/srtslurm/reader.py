@@ -65,9 +65,10 @@ def read_recipe(
     renders the commands (see `releases`), `origin` leads the spans of an edited copy back to the file that it was
     copied from.
     """
-    problems: list[Problem] = []
     document = load_yaml(text, path)
-    problems += document.problems
+    problems = list(document.problems)
+    if origin is not None:
+        problems = [replace(problem, span=origin.original(problem.span)) for problem in problems]
     variants = _variants(document, path, selector, problems)
     if not variants:
         return _empty(path, ref, problems)

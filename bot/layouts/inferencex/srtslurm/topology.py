@@ -12,6 +12,8 @@ from botlint.layouts.inferencex.srtslurm.model import ROLES, Resources
 
 DEFAULT_GPUS_PER_NODE = 4
 MAX_WORKERS = 4_096
+# More GPUs than this on a node or for a worker are a slip of the pen, and would be counted one by one.
+MAX_GPUS = 16_384
 
 # The words of `resources` for a role: prefill_nodes, agg_workers, gpus_per_agg ...
 SHORT = {"prefill": "prefill", "decode": "decode", "aggregate": "agg"}
@@ -64,14 +66,14 @@ def place(
     per_node = resources.gpus_per_node
     first: dict[str, Placement] = {}
     node = offset = 0
-    if per_node < 1:
+    if not 1 <= per_node <= MAX_GPUS:
         return first, f"gpus_per_node is {per_node}"
     for role in ROLES:
         workers = resources.workers.get(role, 0)
         gpus = resources.gpus_per_worker.get(role, 0)
         if workers == 0:
             continue
-        if gpus < 1 or workers > MAX_WORKERS:
+        if not 1 <= gpus <= MAX_GPUS or workers > MAX_WORKERS:
             return first, f"{workers} {role} workers with {gpus} GPUs each"
         if role == "decode" and separate:
             node, offset = resources.total_nodes - resources.nodes[role], 0
