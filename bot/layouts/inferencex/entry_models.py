@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from botlint.layouts.inferencex.python_source import PythonSource
 
@@ -21,6 +22,7 @@ SINGLE_NODE = "SingleNodeMasterConfigEntry"
 MULTI_NODE = "MultiNodeMasterConfigEntry"
 
 MAX_TYPE_DEPTH = 8
+MAX_COMPLAINTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,14 +350,12 @@ LEGACY_VALIDATION = Validation(
 
 
 def complaints(validation: Validation, entry: object) -> list[Complaint]:
-    """Everything that the revision's generator would refuse in one entry, with the place inside the entry."""
+    """What the revision's generator would refuse in one entry, with the place inside it; at most 100 things."""
     if not isinstance(entry, dict):
         return [((), "an entry must be a mapping")]
     multi = bool(entry.get("multinode", False)) and MULTI_NODE in validation.models
-    found = list(_judge_model(validation, MULTI_NODE if multi else SINGLE_NODE, entry, ()))
-    if not found:
-        found.extend(_judge_entry(validation, entry))
-    return found
+    found = list(islice(_judge_model(validation, MULTI_NODE if multi else SINGLE_NODE, entry, ()), MAX_COMPLAINTS))
+    return found or list(islice(_judge_entry(validation, entry), MAX_COMPLAINTS))
 
 
 def _judge_model(validation: Validation, name: str, value: dict[object, object], at: Place) -> Iterator[Complaint]:

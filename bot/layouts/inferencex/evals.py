@@ -46,7 +46,7 @@ def expand_to_all(jobs: list[Job], facts: EvalFacts) -> list[Job]:
         elif facts.all_policy == "median" and not agentic:
             ordered = sorted(_concurrencies(row))
             row["run-eval"] = True
-            if row.get("eval-conc") is None:
+            if ordered and row.get("eval-conc") is None:
                 row["eval-conc"] = ordered[len(ordered) // 2]
             result.append(job)
         elif facts.all_policy == "split" and not agentic:
@@ -159,11 +159,11 @@ def _merge(job: Job, topology: object, merged: dict[object, int], result: list[J
         row = result[known].row
         row["conc"] = sorted({*_concurrencies(row), *own})
         if agentic:
-            row["eval-conc"] = max(_concurrencies(row))
+            row["eval-conc"] = _concurrency(row)
         return
     row = {**job.row, "conc": sorted(set(own)), "run-eval": True}
     if agentic:
-        row["eval-conc"] = max(own)
+        row["eval-conc"] = _concurrency(row)
     else:
         row["eval-all-concs"] = True
         row.pop("eval-conc", None)

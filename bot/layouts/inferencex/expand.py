@@ -14,6 +14,12 @@ from botlint.layouts.inferencex.generator_facts import AGENTIC, FIXED, Generator
 from botlint.layouts.inferencex.job import Arm, Job, Row
 
 STEP = 2
+
+# Aliases let a small file stand for a very large matrix, so the result is bounded. The largest matrix of the
+# public repository had 4,300 rows, and its arms have about 20 values.
+MAX_CONCURRENCIES = 1_000
+MAX_VALUES = 5_000_000
+
 BYTES_PER_MIB = 1024 * 1024
 BYTES_PER_GB = 1_000_000_000
 
@@ -42,15 +48,33 @@ class _Context:
 def base_jobs(configs: Configs, runners: Runners, problems: list[Problem]) -> list[Job]:
     """One job per row, in the generator's order; an arm that cannot be expanded adds a problem instead."""
     jobs: list[Job] = []
+    left = MAX_VALUES
     for entry in configs.entries.values():
-        if isinstance(entry.values, dict):
-            for source, context in _arms(configs.facts, runners, entry):
-                try:
-                    jobs.extend(_arm_jobs(source, context))
-                except _RefusedError as refusal:
-                    span = _place_in_arm(source, refusal.place)
-                    problems.append(Problem(f"{entry.name}: {refusal.message}", span, "arm-not-expanded"))
+        for source, context in _arms(configs.facts, runners, entry):
+            try:
+                made = _arm_jobs(source, context)
+            except _RefusedError as refusal:
+                span = _place_in_arm(source, refusal.place)
+                problems.append(Problem(f"{entry.name}: {refusal.message}", span, "arm-not-expanded"))
+                continue
+            left -= len(made) * _weight(context.arm, left)
+            if left < 0:
+                message = f"{entry.name}: the matrix is too large; arms from here on are not expanded"
+                problems.append(Problem(message, source.node.span, "too-many-jobs"))
+                return jobs
+            jobs.extend(made)
     return jobs
+
+
+def _weight(value: object, most: int) -> int:
+    """How many values there are inside a value; counting stops above `most`."""
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    count = 1
+    for item in items:
+        count += _weight(item, most - count) if isinstance(item, dict | list) else 1
+        if count > most:
+            break
+    return count
 
 
 def _place_in_arm(source: Arm, place: tuple[str, ...]) -> Span:
@@ -59,6 +83,8 @@ def _place_in_arm(source: Arm, place: tuple[str, ...]) -> Span:
 
 def _arms(facts: GeneratorFacts, runners: Runners, entry: ConfigEntry) -> Iterator[tuple[Arm, _Context]]:
     values = entry.values
+    if not isinstance(values, dict):
+        return
     multi = bool(values.get("multinode", False))
     scenarios = values.get("scenarios")
     lists: list[tuple[str, tuple[str, ...]]] = [(FIXED, ("seq-len-configs",))]
@@ -121,15 +147,17 @@ def _concurrencies(arm: dict[str, Any]) -> list[int]:
     if listed:
         if not isinstance(listed, list):
             raise _RefusedError("'conc-list' must be a list", "conc-list")
+        if len(listed) > MAX_CONCURRENCIES:
+            raise _RefusedError(f"'conc-list' has more than {MAX_CONCURRENCIES} entries", "conc-list")
         return listed
     start, end = arm.get("conc-start"), arm.get("conc-end")
     if not isinstance(start, int) or not isinstance(end, int):
         raise _RefusedError("there is neither a 'conc-list' nor a range of integers 'conc-start' to 'conc-end'")
     if start <= 0:
         raise _RefusedError("'conc-start' must be greater than 0", "conc-start")
-    values = []
+    values: list[int] = []
     conc = start
-    while conc < end:
+    while conc < end and len(values) < MAX_CONCURRENCIES:
         values.append(conc)
         conc *= STEP
     return [*values, end] if start <= end else []
@@ -284,22 +312,23 @@ def _experiment_name(scenario: str, context: _Context, row: Row) -> str:
     """The experiment's name, with a NUL where the concurrency goes (no YAML text can hold one)."""
     prefix = context.entry.get("model-prefix")
     if scenario == FIXED:
-        lengths = (context.config["isl"], context.config["osl"])
+        lengths = (_length(context, "isl"), _length(context, "osl"))
         return f"{prefix}_{context.facts.sequence_names.get(lengths, f'{lengths[0]}_{lengths[1]}')}"
     if context.multi:
         flags = context.facts.agentic_name_has_worker_flags
         workers = "_".join(_worker_tag(context, role, with_flags=flags) for role in ("prefill", "decode"))
         offloaded = row.get("kv-offloading", "none") != "none"
         return f"{prefix}_{workers}_conc\0{'_' + _offload_tag(row) if offloaded else ''}"
+    size = _of_arm(context, "tp")
     if "offloading" in row:
-        return f"{prefix}_tp{row['tp']}_conc\0_offload{row['offloading']}"
+        return f"{prefix}_tp{size}_conc\0_offload{row['offloading']}"
     spec = row.get("spec-decoding", "none")
     suffix = f"_spec-{spec}" if context.facts.agentic_name_has_spec and spec != "none" else ""
-    return f"{prefix}_tp{row['tp']}_conc\0_{_offload_tag(row)}{suffix}"
+    return f"{prefix}_tp{size}_conc\0_{_offload_tag(row)}{suffix}"
 
 
 def _offload_tag(row: Row) -> str:
-    kind = row["kv-offloading"]
+    kind = row.get("kv-offloading", "none")
     if kind == "none":
         return "kvnone"
     backend = row.get("kv-offload-backend")
@@ -307,7 +336,7 @@ def _offload_tag(row: Row) -> str:
 
 
 def _worker_tag(context: _Context, role: str, *, with_flags: bool) -> str:
-    worker = context.arm[role]
+    worker = _worker(context, role)
     for key in ("num-worker", "tp"):
         if key not in worker:
             raise _RefusedError(f"'{role}' has no '{key}'", role)

@@ -297,3 +297,30 @@ def test_the_schema_is_the_revision_s_own(arm: str, expected: list[str]) -> None
     # A check without a rule for the start of a range needs a concurrency all the same.
     found = [p.message for p in load_configs(files).problems if "either 'conc-list'" not in p.message]
     _check(found, expected)
+
+
+def test_a_very_long_list_of_concurrencies_is_not_expanded() -> None:
+    arm = f"- {{tp: 1, conc-list: {list(range(1, 1002))}}}"
+    assert "more than 1000 entries" in shown(revision(entry("bad", fixed(arm)), GOOD))[0]
+    doubling = f"- {{tp: 1, conc-start: 1, conc-end: {2**500}}}"
+    files = revision(entry("long", fixed(doubling)), GOOD)
+    assert len(expand(load_configs(files), load_runners(files))) == 502
+
+
+def test_aliases_cannot_make_a_huge_matrix() -> None:
+    listed = f"- {{tp: 1, conc-list: &all {list(range(1, 1001))}}}\n"
+    arms = listed + "- {tp: 1, conc-list: *all}\n" * 20
+    files = revision(GOOD, entry("bad", fixed(arms)), entry("late", fixed("- {tp: 1, conc-list: [1]}")))
+    problem = problems_of(files)[-1]
+    assert problem.kind == "too-many-jobs"
+    assert len(expand(load_configs(files), load_runners(files))) < 6000
+
+
+@pytest.mark.parametrize("multinode", [False, True])
+@pytest.mark.parametrize("conc", ["[x]", "[]", "[null]", "[{a: 1}]"])
+def test_evals_of_concurrencies_that_are_no_numbers(multinode: bool, conc: str) -> None:
+    fixed_arm = f"- {{{PAIR.replace('[1]', conc)}, tp: 1, kv-offloading: none}}"
+    text = entry("bad", f"{fixed(fixed_arm, 8192)}\n{agentic(fixed_arm)}", multinode=multinode)
+    files = revision(text, GOOD)
+    for mode in ("throughput", "evals", "all-evals"):
+        expand(load_configs(files), load_runners(files), mode)  # type: ignore[arg-type]
