@@ -1,14 +1,14 @@
 """Looks at the corpus outside of pytest: `python -m differential [--real] [PATTERN]`, run in tests/.
 
-Without options it lists the cases on which the interpreter and bash disagree. `--real` prints what real bash does instead, for
-writing cases, and names the cases that do not give the same result twice.
+Without options it lists the cases on which the interpreter and bash disagree. `--real` prints what real bash does
+instead, for writing cases, and names the cases that do not give the same result twice.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 
 from .harness import Case, Observed, differences, load_cases, run_ours, run_real
 
@@ -19,10 +19,10 @@ def main() -> int:
     parser.add_argument("--real", action="store_true", help="print what real bash does")
     options = parser.parse_args()
     cases = [case for case in load_cases() if options.pattern in case.id]
-    with ThreadPoolExecutor(4) as pool:
-        truths = list(pool.map(run_real, cases))
+    with ProcessPoolExecutor() as pool:
+        truths = list(pool.map(run_real, cases, chunksize=20))
         if options.real:
-            return _show_real(cases, truths, list(pool.map(run_real, cases)))
+            return _show_real(cases, truths, list(pool.map(run_real, cases, chunksize=20)))
     return _compare(cases, truths)
 
 

@@ -1,12 +1,13 @@
 """Runs one small script in real bash and in the abstract interpreter and says where the two differ.
 
-Real bash is the truth, at test time, every time: nothing it printed is stored. A script calls `rec` (or another name that
-its case lists under `record`) wherever argv and exported environment matter: on the real side that is a stub which writes
-both to a log, in the interpreter it is a recorded command. Both print nothing and exit 0.
+Real bash is the truth, at test time, every time: nothing it printed is stored. A script calls `rec` (or another name
+that its case lists under `record`) wherever argv and exported environment matter: on the real side that is a stub
+which writes both to a log, in the interpreter it is a recorded command. Both print nothing and exit 0.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import tempfile
@@ -24,7 +25,8 @@ TIMEOUT_S = 10.0
 # names never show.
 FOLDER = "/case"
 STUBS = "/stubs"
-BASE_ENV = {"PATH": f"{STUBS}:/usr/bin:/bin", "HOME": "/home/tester", "LC_ALL": "C.UTF-8"}
+PROGRAMS = "/usr/bin:/bin"
+BASE_ENV = {"PATH": f"{STUBS}:{PROGRAMS}", "HOME": "/home/tester", "LC_ALL": "C.UTF-8"}
 # Bookkeeping of the shells that the stub runs under, not something a script decides.
 IGNORED_ENV = frozenset({"_", "SHLVL", "PWD", "OLDPWD"})
 MAX_SHOWN = 600
@@ -62,7 +64,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A recorded command: its words (None where the interpreter does not know one) and the variables that it was given."""
+    """A recorded command: its words (None where one is not known) and the variables that it was given."""
 
     argv: tuple[str | None, ...]
     env: Mapping[str, str]
@@ -203,6 +205,9 @@ def _relevant(env: Mapping[str, str]) -> dict[str, str]:
 
 def run_ours(case: Case, run_script: RunScript) -> Observed:
     """Interprets the case with `run_script`."""
+    # The machine is an input of the interpreter, not something that it looks at.
+    texts = [case.script, *case.files.values(), *case.args, *case.env.values()]
+    names = {name for text in texts for name in re.findall(r"[\w.+-]+", text)}
     result = run_script(
         case.script,
         env={**BASE_ENV, **case.env},
@@ -210,6 +215,7 @@ def run_ours(case: Case, run_script: RunScript) -> Observed:
         files={**case.files, "script.sh": case.script},
         name="script.sh",
         record=frozenset(case.record),
+        installed={name: name in case.record or shutil.which(name, path=PROGRAMS) is not None for name in names},
     )
     commands = tuple(Command(tuple(command.argv), _relevant(command.env)) for command in result.commands)
     undecided = (result.reason or "no reason given") if result.outcome == "undecided" else None
