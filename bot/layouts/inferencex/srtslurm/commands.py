@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import itemgetter
 
 from botlint.core.unknown import Unknown
 from botlint.layouts.inferencex.srtslurm.model import Resources, Word
@@ -86,7 +87,7 @@ def flags(settings: Iterable[tuple[str, object]]) -> list[Word]:
     word.
     """
     words: list[Word] = []
-    for key, value in sorted(settings):
+    for key, value in sorted(settings, key=itemgetter(0)):
         flag = flag_name(key)
         if isinstance(value, bool):
             if value:

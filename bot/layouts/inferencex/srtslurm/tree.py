@@ -54,7 +54,10 @@ def branch_of(mapping: Mapping, budget: Budget) -> Branch:
     budget.left -= len(mapping)
     if budget.left < 0:
         raise TooLargeError
-    return {key.text: Item(key, node, inner_branch(node, budget)) for key, node in mapping.pairs()}
+    return {
+        key.text: Item(key, node, branch_of(node, budget) if node.__class__ is Mapping else None)
+        for key, node in mapping.pairs()
+    }
 
 
 def inner_branch(node: Node, budget: Budget) -> Branch | None:
