@@ -137,7 +137,7 @@ class Shell:
         self.forks: list[Fork] = []
         self.watches: dict[str, list[Fork]] = {}
         self.truncated = False
-        self.failed_call: Call | None = None
+        self.failed_call: tuple[Call, int] | None = None
         self.dash_c = "c" in process.options
         self.source_names: dict[str, Value] = {}
         self.getopts_index = 1

@@ -95,7 +95,6 @@ SHELLS = frozenset({"bash", "sh", "dash", "ash"})
 def external(shell: Shell, name: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
     """Runs an external command with its arguments (the name included) and its temporary variables."""
     base = name.rpartition("/")[2]
-    shell.failed_call = None
     programmes = shell.world.programmes
     if base in programmes.record:
         _record(shell, base, values, overlay)
@@ -508,17 +507,18 @@ def _start(
     if kind == "missing":
         shown = label_text or "the script"
         shell.write(f"bash: {shown}: No such file or directory\n", 2)
-        shell.missing_script = shown
+        shell.failed_call = (call, 127)
         return 127
     if kind == "unknown":
         shell.note_unknown(script)
         return Undecided(f"{label_text or 'an unknown script'} succeeds")
-    shell.failed_call = call
+    code = outcome[1]
+    assert isinstance(code, int)
+    if code:
+        shell.failed_call = (call, code)
     if captured and outcome[2] is not None:
         output: Resolved = outcome[2]  # type: ignore[assignment]
         shell.write(output if isinstance(output, str) else Text(tuple(_piece(p) for p in output)))
-    code = outcome[1]
-    assert isinstance(code, int)
     return code
 
 
@@ -685,7 +685,6 @@ def _srun(shell: Shell, base: str, values: list[Value], overlay: dict[str, Varia
     if cleared:
         for name in shell.environment():
             overlay.setdefault(name, Variable(None, True))
-    overlay.setdefault("SLURM_JOB_ID", Variable(hole("SLURM_JOB_ID", True), True)) if False else None
     return in_context(shell, rest, overlay, context)
 
 

@@ -25,12 +25,14 @@ class Flow(Exception):  # noqa: N818 (control flow, not errors)
 class ExitFlow(Flow):
     """The shell (or subshell) exits."""
 
-    def __init__(self, code: Status, place: Place, message: Value | None = None, call: Call | None = None) -> None:
+    def __init__(
+        self, code: Status, place: Place, message: Value | None = None, failed: tuple[Call, int] | None = None
+    ) -> None:
         super().__init__()
         self.code = code
         self.place = place
         self.message = message
-        self.call = call
+        self.call = failed[0] if failed is not None and failed[1] == code and code != 0 else None
 
 
 class ReturnFlow(Flow):

@@ -224,11 +224,10 @@ def run(shell: object) -> tuple[Leaf, Solved | None]:
             return flow
         shell.status = flow.code
         text = shell.traps.pop("EXIT")
-        shell.options["errexit"] = shell.options.get("errexit", False)
         try:
             shell.run_text(text, flow.place)
         except ExitFlow as again:
-            return ExitFlow(again.code, flow.place, flow.message, flow.call)
+            return ExitFlow(again.code, flow.place, flow.message, shell.failed_call)
         return flow
 
     try:

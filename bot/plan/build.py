@@ -1,0 +1,291 @@
+"""From a revision to one launch plan per job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from botlint.core.span import Problem
+from botlint.core.unknown import Unknown
+from botlint.documents.bash import Script, parse_script
+from botlint.layouts.inferencex.environments import MARK_END, MARK_START, JobEnvironment, Workflows
+from botlint.layouts.inferencex.jobs import Job, Mode, expand_all, load_configs, load_runners
+from botlint.plan.files import ScriptFiles
+from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Outcome, Server, Word
+from botlint.plan.servers import identify
+from botlint.repo.files import Files
+from botlint.shell.files import WORKSPACE
+from botlint.shell.process import Call, Context, Inputs, Place, Process, Solved, Variable
+from botlint.shell.values import Hole, Input, Resolved, Text, Value, resolve
+from botlint.shell.world import Programmes, World
+
+MAX_POSSIBLE = 12
+"""Alternatives that a plan lists."""
+
+HIDDEN = frozenset({"PATH", "PWD", "OLDPWD", "SHLVL", "_"})
+"""Variables that the shell itself keeps: every process has them, and they say nothing of the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """All jobs of a revision with what could not be read."""
+
+    jobs: list[Job]
+    problems: tuple[Problem, ...]
+
+
+class Planner:
+    """Plans the jobs of one revision; everything that jobs share is computed once."""
+
+    def __init__(self, files: Files, mode: Mode = "throughput") -> None:
+        self.files = files
+        self.mode: Mode = mode
+        self.kind: Literal["throughput", "eval"] = "eval" if mode in ("evals", "all-evals") else "throughput"
+        configs = load_configs(files)
+        self.runners = load_runners(files)
+        expansion = expand_all(configs, self.runners, mode)
+        self.workflows = Workflows.load(files)
+        self.jobs = expansion.jobs
+        self.problems: tuple[Problem, ...] = (
+            *configs.problems,
+            *self.runners.problems,
+            *expansion.problems,
+            *self.workflows.problems,
+        )
+        self.world = World(ScriptFiles(files), Programmes(is_server=lambda argv: identify(argv) is not None))
+        self._steps: dict[tuple[str, str, int], tuple[Script, str]] = {}
+        self._names: dict[tuple[int, ...], list[str]] = {}
+        self._groups: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
+
+    def plans(self, jobs: Iterable[Job] | None = None) -> Iterator[LaunchPlan]:
+        """The plan of each job, in the generator's order."""
+        for job in self.jobs if jobs is None else jobs:
+            yield self.plan(job)
+
+    def plan(self, job: Job) -> LaunchPlan:
+        """The plan of one job."""
+        launches = [self._launch(job, runners, name) for name, runners in self._runner_groups(job)]
+        plan = LaunchPlan(
+            job.entry, job.config, job.arm, job.scenario, job.arm_index, job.row, launches[0], tuple(launches[1:])
+        )
+        return plan
+
+    # ------------------------------------------------------------------------------------------------------ runners
+
+    def _runner_groups(self, job: Job) -> list[tuple[str, tuple[str, ...]]]:
+        """The runners that may take the job, grouped by what they start; (representative, all of the group)."""
+        label = str(job.row.get("runner", ""))
+        key = (label, "prefill" if "prefill" in job.row else "")
+        found = self._groups.get(key)
+        if found is None:
+            names = [runner.name for runner in self.runners.for_label(label)] or [label]
+            groups: dict[tuple[object, ...], list[str]] = {}
+            for name in names:
+                launch = self._launch(job, (name,), name)
+                groups.setdefault((launch.launcher, launch.recipe, launch.outcome), []).append(name)
+            found = self._groups[key] = [(members[0], tuple(members)) for members in groups.values()]
+        return found
+
+    # --------------------------------------------------------------------------------------------------- one launch
+
+    def solve(self, job: Job, runner: str) -> tuple[Solved | None, JobEnvironment]:
+        """How the launch step of a job ends on a runner; None with the environment's reason if nothing takes the job."""
+        environment = self.workflows.environment(job.row, self.kind, runner)
+        if environment.reason is not None:
+            return None, environment
+        script, identity = self._step(environment)
+        inputs = Inputs()
+        for name, word in environment.values.items():
+            inputs[name] = word if isinstance(word, str) else (word,) if isinstance(word, Unknown) else tuple(word)
+        names = frozenset(inputs)
+        unknown = frozenset(n for n, v in inputs.items() if not isinstance(v, str))
+        directory = environment.working_directory.strip("./")
+        context = Context(f"{WORKSPACE}/{directory}" if directory else WORKSPACE)
+        options = "e" if environment.shell.startswith(("bash", "sh")) else ""
+        process = self.world.process(script, identity, "step.sh", names, unknown, 0, context, options)
+        return process.solve(self.world, inputs), environment
+
+    def _step(self, environment: JobEnvironment) -> tuple[Script, str]:
+        span = environment.run_span
+        key = (environment.run, span.path, span.line)
+        found = self._steps.get(key)
+        if found is None:
+            text = environment.run
+            for mark, unknown in environment.unknowns.items():
+                number = self.world.hole_number(Text((Hole(unknown.reason),)))
+                text = text.replace(mark, f"{MARK_START}{number}{MARK_END}")
+            line, column = environment.run_origin
+            found = self._steps[key] = (
+                parse_script(text, span.path, line - 1, column - 1),
+                f"step {span.path}:{span.line} {text}",
+            )
+        return found
+
+    def _launch(self, job: Job, runners: tuple[str, ...], runner: str) -> Launch:
+        solved, environment = self.solve(job, runner)
+        if solved is None:
+            return Launch(runners, None, None, "undecided", reason=environment.reason)
+        return _Reading(self, solved, runners, environment).launch()
+
+    def changed_names(self, chain: list[Solved], environment: dict[str, Variable]) -> list[str]:
+        """Names in a server's environment that the job did not simply hand down."""
+        key = tuple(id(s.leaf) for s in chain)
+        found = self._names.get(key)
+        if found is None:
+            found = [n for n in sorted(environment) if n not in HIDDEN and not _handed_down(n, environment, chain)]
+            self._names[key] = found
+        return found
+
+
+def _handed_down(name: str, environment: dict[str, Variable], chain: list[Solved]) -> bool:
+    level = len(chain) - 1
+    here = environment
+    while True:
+        value = here[name].value
+        if not isinstance(value, Text) or len(value.pieces) != 1:
+            return False
+        piece = value.pieces[0]
+        if not isinstance(piece, Input) or piece.name != name:
+            return False
+        call = chain[level].inputs.call
+        level -= 1
+        if call is None or level < 0:
+            return True
+        here = call.environment
+
+
+class _Reading:
+    """Turns how a launch step ends into a launch."""
+
+    def __init__(
+        self, planner: Planner, solved: Solved, runners: tuple[str, ...], environment: JobEnvironment
+    ) -> None:
+        self.planner = planner
+        self.solved = solved
+        self.runners = runners
+        self.environment = environment
+
+    def launch(self) -> Launch:
+        chain = _chain(self.solved, [])
+        outcome, exit_, server, reason, at = self._outcome(chain)
+        launcher, recipe = self._scripts(chain)
+        possible = self._possible(chain, server, exit_)
+        return Launch(self.runners, launcher, recipe, outcome, exit_, server, reason, at, possible)
+
+    def _outcome(
+        self, chain: list[Solved]
+    ) -> tuple[Outcome, Exit | None, Server | None, str | None, Location | None]:
+        last = chain[-1]
+        leaf = last.leaf
+        if leaf.kind == "serves":
+            return "serves", None, self._server(chain), None, None
+        if leaf.kind == "exits":
+            return "exits", self._exit(last), None, None, None
+        place = leaf.place
+        at = None if place is None else Location(place.path, place.line)
+        return "undecided", None, None, leaf.reason or "a script that could not be followed", at
+
+    def _server(self, chain: list[Solved]) -> Server:
+        last = chain[-1]
+        start = last.leaf.server
+        assert start is not None
+        inputs = last.inputs
+        argv = tuple(resolve(v, inputs) for v in start.argv)
+        given = self.environment.values
+        env: dict[str, Word] = {}
+        for name in self.planner.changed_names(chain, start.environment):
+            value = start.environment[name].value
+            assert isinstance(value, (str, Text))
+            word = resolve(value, inputs)
+            if given.get(name) != word:
+                env[name] = word
+        framework = identify([w if isinstance(w, str) else None for w in argv]) or ""
+        return Server(framework, None, start.place.path, start.place.line, argv, env)
+
+    def _exit(self, solved: Solved) -> Exit:
+        leaf, inputs = solved.leaf, solved.inputs
+        code = leaf.code
+        for _ in range(20):
+            if leaf.call is None:
+                break
+            outcome, child = self.planner.world.outcome(leaf.call, inputs, False, 0)
+            if child is None:
+                place = leaf.call.place
+                shown = _script_name(leaf.call, inputs)
+                return Exit(code, place.path, place.line, f"{shown}: No such file or directory")
+            last = child.last()
+            if outcome[0] != "exits" or last.leaf.kind != "exits" or last.leaf.code == 0:
+                break
+            leaf, inputs = last.leaf, last.inputs
+        place = leaf.place
+        assert place is not None
+        message = "" if leaf.message is None else _shown(resolve(leaf.message, inputs))
+        return Exit(code, place.path, place.line, message.strip())
+
+    def _scripts(self, chain: list[Solved]) -> tuple[str | None, str | None]:
+        """(launcher, recipe): the first script that the step starts, and the last one before the server."""
+        paths = [s.process.script.source.path for s in chain[1:] if not s.process.options.startswith("c")]
+        last = chain[-1]
+        call, inputs = last.leaf.call, last.inputs
+        for _ in range(20):
+            if last.leaf.kind != "exits" or call is None:
+                break
+            _, child = self.planner.world.outcome(call, inputs, False, 0)
+            if not call.is_text:
+                paths.append(_script_name(call, inputs))
+            if child is None:
+                break
+            final = child.last()
+            call, inputs = final.leaf.call, final.inputs
+        if not paths:
+            return None, None
+        return paths[0], paths[-1] if len(paths) > 1 else None
+
+    def _possible(self, chain: list[Solved], server: Server | None, exit_: Exit | None) -> tuple[Alternative, ...]:
+        out: list[Alternative] = []
+        seen: set[object] = {_identity("serves" if server else "exits", exit_, server, None)}
+        truncated = False
+        for level, solved in enumerate(chain):
+            truncated = truncated or solved.truncated or solved.leaf.truncated
+            for conditions, other in solved.alternatives:
+                other_chain = _chain(other, chain[:level])
+                outcome, other_exit, other_server, reason, _ = self._outcome(other_chain)
+                identity = _identity(outcome, other_exit, other_server, reason)
+                if identity in seen:
+                    continue
+                seen.add(identity)
+                when = tuple(f"{place.path}:{place.line}: {text}" for place, text in conditions)
+                recipe = self._scripts(other_chain)[1]
+                out.append(Alternative(when, outcome, other_exit, other_server, reason, recipe))
+        if len(out) > MAX_POSSIBLE:
+            out, truncated = out[:MAX_POSSIBLE], True
+        if truncated:
+            out.append(Alternative(("more undecided tests",), "undecided", reason="not all paths were followed"))
+        return tuple(out)
+
+
+def _identity(outcome: str, exit_: Exit | None, server: Server | None, reason: str | None) -> object:
+    if server is not None:
+        return outcome, server.argv, tuple(sorted(server.env.items()))
+    return outcome, exit_, reason
+
+
+def _chain(solved: Solved, above: list[Solved]) -> list[Solved]:
+    chain = [*above, solved]
+    while solved.leaf.kind == "call" and solved.child is not None:
+        solved = solved.child
+        chain.append(solved)
+    return chain
+
+
+def _script_name(call: Call, inputs: Inputs) -> str:
+    shown = _shown(resolve(call.script, inputs))
+    return shown.removeprefix(f"{WORKSPACE}/")
+
+
+def _shown(value: Resolved) -> str:
+    return value if isinstance(value, str) else "".join(p if isinstance(p, str) else f"<{p.reason}>" for p in value)
+
+
+__all__ = ["Callable", "Place", "Planner", "Process", "Revision", "Value"]

@@ -1,0 +1,108 @@
+"""The launch plan: what one job really starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from botlint.core.span import Span
+from botlint.core.unknown import Unknown
+
+Word = str | tuple["str | Unknown", ...]
+"""A word of a command line or a variable's value: its text, or its pieces where something in it is unknown."""
+
+Outcome = Literal["serves", "exits", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A line of a file."""
+
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How and where a job ends before a server starts; `message` is what the script said last."""
+
+    code: int
+    path: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """One kind of worker of a server that several nodes make up."""
+
+    name: str
+    workers: int | None
+    gpus: int | None
+    argv: tuple[Word, ...]
+    env: Mapping[str, Word]
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server's start: `env` holds what the process sees and the job did not give or that changed."""
+
+    framework: str
+    version: str | None
+    path: str
+    line: int
+    argv: tuple[Word, ...]
+    env: Mapping[str, Word]
+    roles: tuple[Role, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another way a job may go, under conditions that only the machine decides."""
+
+    when: tuple[str, ...]
+    outcome: Outcome
+    exit: Exit | None = None
+    server: Server | None = None
+    reason: str | None = None
+    recipe: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What a job starts on the runners that share a launcher."""
+
+    runners: tuple[str, ...]
+    launcher: str | None
+    recipe: str | None
+    outcome: Outcome
+    exit: Exit | None = None
+    server: Server | None = None
+    reason: str | None = None
+    reason_at: Location | None = None
+    possible: tuple[Alternative, ...] = ()
+
+
+@dataclass(slots=True)
+class LaunchPlan:
+    """One job's plan: its launch on the first runner, and those on runners with another launcher."""
+
+    entry: str
+    config: Span
+    arm: Span
+    scenario: str
+    arm_index: int
+    job: Mapping[str, object]
+    launch: Launch
+    others: tuple[Launch, ...] = ()
+    problems: list[str] = field(default_factory=list)
+
+
+def word_text(word: Word) -> str:
+    """A word for people: unknown parts as `<reason>`."""
+    if isinstance(word, str):
+        return word
+    return "".join(p if isinstance(p, str) else f"<{p.reason}>" for p in word)
