@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from botlint.shell.commands import grep, sed, sorting, text
+from botlint.shell.commands import awk, expr, grep, sed, sorting, text
 from botlint.shell.commands.base import MAX_TEXT, Call, Files, Implementation, Output, Unmodelled, no_files
 
 __all__ = ["MODELS", "WITHOUT_INPUT", "Model", "sed_in_place"]
@@ -61,6 +61,9 @@ MODELS: Mapping[str, Model] = MappingProxyType(
         "sha512sum": _model(text.checksum("sha512")),
         "echo": _model(text.echo),
         "printf": _model(text.printf),
+        "expr": _model(expr.expr),
+        "test": _model(expr.test),
+        "[": _model(expr.bracket),
         "cat": _model(text.cat),
         "tee": _model(text.tee),
         "true": _model(text.true),
@@ -69,5 +72,8 @@ MODELS: Mapping[str, Model] = MappingProxyType(
         "egrep": _model(grep.egrep),
         "fgrep": _model(grep.fgrep),
         "sed": _model(sed.sed),
+        "awk": _model(awk.awk),
+        "mawk": _model(awk.awk),
+        "gawk": _model(awk.awk),
     }
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 MAX_TEXT = 1 << 20
 MAX_STEPS = 200_000
+MAX_DEPTH = 60
 
 Output = tuple[int, str]
 Files = Callable[[str], str | None]
