@@ -43,12 +43,10 @@ def _show_real(cases: list[Case], truths: list[Observed], again: list[Observed])
 
 
 def _compare(cases: list[Case], truths: list[Observed]) -> int:
-    from botlint.shell import run_script
-
     count: Counter[str] = Counter()
     for case, truth in zip(cases, truths, strict=True):
         try:
-            found = differences(case, truth, run_ours(case, run_script))
+            found = differences(case, truth, run_ours(case))
         except Exception as error:  # a crash is one more disagreement to list
             count["crash"] += 1
             print(f"\n=== {case.id}\n{case.script}\ncrash: {type(error).__name__}: {error}")

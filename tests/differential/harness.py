@@ -11,12 +11,14 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import yaml
+
+from botlint.shell import run_script
 
 CASES_FOLDER = Path(__file__).parent / "cases"
 BASH = shutil.which("bash") or "bash"
@@ -64,10 +66,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A recorded command: its words (None where one is not known) and the variables that it was given."""
+    """A recorded command: its words and the variables that it was given, None where one is not known."""
 
     argv: tuple[str | None, ...]
-    env: Mapping[str, str]
+    env: Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +94,6 @@ class Difference:
 
     def __str__(self) -> str:
         return f"{self.kind} {self.piece}\n    bash: {self.real[:MAX_SHOWN]}\n    ours: {self.ours[:MAX_SHOWN]}"
-
-
-class RecordedLike(Protocol):
-    argv: Sequence[str | None]
-    env: Mapping[str, str]
-
-
-class ResultLike(Protocol):
-    outcome: str
-    status: int | None
-    stdout: str | None
-    stderr: str | None
-    commands: Sequence[RecordedLike]
-    reason: str | None
-
-
-RunScript = Callable[..., ResultLike]
 
 
 def load_cases(folder: Path = CASES_FOLDER) -> list[Case]:
@@ -190,21 +175,21 @@ def _commands(log: str) -> Iterable[Command]:
             continue
         count = int(next(fields))
         argv = tuple(next(fields) for _ in range(count + 1))
-        env: dict[str, str] = {}
+        env: dict[str, str | None] = {}
         while pair := next(fields):
             key, _, value = pair.partition("=")
             env[key] = value
         yield Command(argv, _relevant(env))
 
 
-def _relevant(env: Mapping[str, str]) -> dict[str, str]:
+def _relevant(env: Mapping[str, str | None]) -> dict[str, str | None]:
     return {
         key: value for key, value in sorted(env.items()) if key not in IGNORED_ENV and not key.startswith("BASH_FUNC_")
     }
 
 
-def run_ours(case: Case, run_script: RunScript) -> Observed:
-    """Interprets the case with `run_script`."""
+def run_ours(case: Case) -> Observed:
+    """Runs the case in the interpreter."""
     # The machine is an input of the interpreter, not something that it looks at.
     texts = [case.script, *case.files.values(), *case.args, *case.env.values()]
     names = {name for text in texts for name in re.findall(r"[\w.+-]+", text)}
@@ -262,9 +247,11 @@ def _argv(number: int, real: Command, ours: Command) -> Difference | None:
 def _env(number: int, real: Command, ours: Command) -> Difference | None:
     if real.env == ours.env:
         return None
-    changed = sorted(key for key in {*real.env, *ours.env} if real.env.get(key) != ours.env.get(key))
+    absent = "(absent)"
+    changed = sorted(key for key in {*real.env, *ours.env} if real.env.get(key, absent) != ours.env.get(key, absent))
+    kind = "unknown" if all(key in real.env and ours.env.get(key, absent) is None for key in changed) else "wrong"
 
-    def show(env: Mapping[str, str]) -> str:
-        return repr({key: env.get(key) for key in changed})
+    def show(env: Mapping[str, str | None]) -> str:
+        return repr({key: env.get(key, absent) for key in changed})
 
-    return Difference("wrong", f"environment of command {number}", show(real.env), show(ours.env))
+    return Difference(kind, f"environment of command {number}", show(real.env), show(ours.env))

@@ -14,8 +14,7 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import bashlex
-import bashlex.errors
+import bashlex  # type: ignore[import-untyped]
 
 from botlint.documents import bash
 
@@ -446,7 +445,8 @@ class _Shfmt:
             kind = "keys" if index in ("@", "*") else "indirect"
         elif node.get("Length"):
             kind = "length"
-        operator, arguments = "", ()
+        operator = ""
+        arguments: Form = ()
         if "Slice" in node:
             piece = node["Slice"]
             bounds = [self.source(piece[part]) for part in ("Offset", "Length") if part in piece]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from botlint.shell import run_script
-
 from .harness import Case, differences, load_cases, run_ours, run_real
 
 CASES = load_cases()
@@ -19,7 +17,7 @@ def test_the_corpus_has_distinct_names_and_its_size() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_same_meaning_as_bash(case: Case) -> None:
     real = run_real(case)
-    ours = run_ours(case, run_script)
+    ours = run_ours(case)
     found = differences(case, real, ours)
     if found:
         details = "\n".join(str(difference) for difference in found)
