@@ -13,6 +13,8 @@ import pytest
 
 from botlint.layouts.inferencex.environments import Workflows
 from botlint.layouts.inferencex.jobs import expand_all, load_configs, load_runners
+from botlint.plan.build import Planner
+from botlint.plan.model import word_text
 from botlint.repo.open import open_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -213,25 +215,42 @@ def test_healthy_copy_differs_in_the_planted_recipe_only() -> None:
     assert [path.as_posix() for path in files] == ["benchmarks/single_node/agentic/minimaxm3_fp4_mi355x_mtp.sh"]
 
 
+HARNESS = {"PATH", "PWD", "OLDPWD", "SHLVL", "_", "RECORD", "REAL_SLEEP"}
+
+
 @pytest.mark.parametrize("healthy", [False, True], ids=["planted", "healthy"])
-def test_every_arm_in_real_bash(healthy: bool, tmp_path: Path) -> None:
+def test_every_arm_in_real_bash_and_as_planned(healthy: bool, tmp_path: Path) -> None:
     repository = copy_of(tmp_path, healthy=healthy)
     with open_files(repository) as files:
-        runners = load_runners(files)
-    for number, (entry, row) in enumerate(first_of_each_arm(rows(repository))):
+        planned = {id(plan.job): plan for plan in Planner(files).plans()}
+    chosen = first_of_each_arm([(plan.entry, plan.job) for plan in planned.values()])
+    assert len(chosen) == 18
+    for number, (entry, row) in enumerate(chosen):
+        launch = planned[id(row)].launch
         folder = tmp_path / str(number)
         folder.mkdir()
-        outcome = run_real(repository, row, runners.for_label(row["runner"])[0].name, folder)
+        outcome = run_real(repository, row, launch.runners[0], folder)
         asks_for_lmcache = row.get("kv-offload-backend", {}).get("name") == "lmcache"
         if asks_for_lmcache and not healthy:
             assert outcome.argv is None
-            assert outcome.status == 1
-            assert "KV_OFFLOAD_BACKEND=lmcache is not supported here" in outcome.errors
+            assert launch.outcome == "exits"
+            assert launch.exit is not None
+            assert launch.exit.code == outcome.status == 1
+            assert launch.exit.message in outcome.errors
+            assert launch.exit.path.endswith("agentic/minimaxm3_fp4_mi355x_mtp.sh")
             continue
         assert outcome.argv is not None, (entry, row["exp-name"], outcome.errors)
-        assert row["model"] in outcome.argv
+        assert launch.server is not None, (entry, row["exp-name"], launch)
+        assert tuple(word_text(word) for word in launch.server.argv) == outcome.argv
+        given = {**job_environment(row), "RESULT_DIR": outcome.environment["RESULT_DIR"]}
+        changed = {
+            name: text
+            for name, text in outcome.environment.items()
+            if given.get(name) != text and name not in HARNESS | {"GITHUB_WORKSPACE", "RUNNER_NAME"}
+        }
+        seen = {name: word_text(word) for name, word in launch.server.env.items()}
+        assert {name: seen.get(name) for name in changed} == changed, entry
         if entry == PLANTED:
-            fits = row["tp"] == 4
             layout = outcome.environment["VLLM_ROCM_SHUFFLE_KV_CACHE_LAYOUT"]
-            assert layout == ("1" if fits or not healthy else "0")
+            assert layout == ("1" if row["tp"] == 4 or not healthy else "0")
             assert ("--kv-transfer-config" in outcome.argv) is asks_for_lmcache
