@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from botlint.shell.commands import awk, expr, grep, sed, sorting, text
+from botlint.shell.commands import arguments, awk, expr, grep, jq, sed, sorting, text
 from botlint.shell.commands.base import MAX_TEXT, Call, Files, Implementation, Output, Unmodelled, no_files
 
 __all__ = ["MODELS", "WITHOUT_INPUT", "Model", "sed_in_place"]
@@ -34,6 +34,10 @@ def _model(implementation: Implementation) -> Model:
         return None if len(output) > MAX_TEXT else (status, output)
 
     return model
+
+
+def _run_without_input(name: str, args: Sequence[str]) -> Output | None:
+    return MODELS[name](args) if name in WITHOUT_INPUT else None
 
 
 MODELS: Mapping[str, Model] = MappingProxyType(
@@ -64,6 +68,9 @@ MODELS: Mapping[str, Model] = MappingProxyType(
         "expr": _model(expr.expr),
         "test": _model(expr.test),
         "[": _model(expr.bracket),
+        "jq": _model(jq.jq),
+        "numfmt": _model(arguments.numfmt),
+        "xargs": _model(arguments.xargs(_run_without_input)),
         "cat": _model(text.cat),
         "tee": _model(text.tee),
         "true": _model(text.true),
