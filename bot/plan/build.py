@@ -16,7 +16,7 @@ from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, 
 from botlint.plan.servers import identify
 from botlint.repo.files import Files
 from botlint.shell.files import WORKSPACE
-from botlint.shell.process import Call, Context, Inputs, Place, Process, Solved, Variable
+from botlint.shell.process import Call, Context, Inputs, Leaf, Place, Process, Solved, Variable
 from botlint.shell.values import Hole, Input, Resolved, Text, Value, resolve
 from botlint.shell.world import Programmes, World
 
@@ -55,7 +55,7 @@ class Planner:
         )
         self.world = World(ScriptFiles(files), Programmes(is_server=lambda argv: identify(argv) is not None))
         self._steps: dict[tuple[str, str, int], tuple[Script, str]] = {}
-        self._names: dict[tuple[int, ...], list[str]] = {}
+        self._names: dict[tuple[int, ...], tuple[list[Leaf], list[str]]] = {}
         self._groups: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
 
     def plans(self, jobs: Iterable[Job] | None = None) -> Iterator[LaunchPlan]:
@@ -130,12 +130,14 @@ class Planner:
 
     def changed_names(self, chain: list[Solved], environment: dict[str, Variable]) -> list[str]:
         """Names in a server's environment that the job did not simply hand down."""
-        key = tuple(id(s.leaf) for s in chain)
+        leaves = [s.leaf for s in chain]
+        key = tuple(map(id, leaves))
         found = self._names.get(key)
         if found is None:
-            found = [n for n in sorted(environment) if n not in HIDDEN and not _handed_down(n, environment, chain)]
-            self._names[key] = found
-        return found
+            names = [n for n in sorted(environment) if n not in HIDDEN and not _handed_down(n, environment, chain)]
+            # The leaves are kept with the names, so that no other leaf can get the identity of one of them.
+            found = self._names[key] = (leaves, names)
+        return found[1]
 
 
 def _handed_down(name: str, environment: dict[str, Variable], chain: list[Solved]) -> bool:
@@ -180,7 +182,7 @@ class _Reading:
         leaf = last.leaf
         if leaf.kind == "serves":
             return "serves", None, self._server(chain), None, None
-        if leaf.kind == "exits":
+        if leaf.kind == "exits" and not leaf.reason:
             return "exits", self._exit(last), None, None, None
         place = leaf.place
         at = None if place is None else Location(place.path, place.line)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from botlint.documents import bash
 from botlint.shell import expansion, filecommands
 from botlint.shell.commands import MODELS
-from botlint.shell.files import canonical
+from botlint.shell.files import WORKSPACE, canonical
 from botlint.shell.process import (
     Call,
     CallNode,
@@ -511,7 +511,10 @@ def _start(
         return 127
     if kind == "unknown":
         shell.note_unknown(script)
+        shell.unfollowed = shell.unfollowed or f"the content of {label_text or 'a script'} is not known"
         return Undecided(f"{label_text or 'an unknown script'} succeeds")
+    assert solved is not None
+    shell.unfollowed = shell.unfollowed or solved.leaf.reason
     code = outcome[1]
     assert isinstance(code, int)
     if code:
@@ -634,19 +637,41 @@ class _Has:
 
 
 def _mounts(shell: Shell, specs: list[Value]) -> tuple[Mount, ...]:
-    """`outside:inside[:flags]` specifications; only mounts of the checkout matter."""
+    """`outside:inside[:flags]` specifications; what is not the checkout keeps its own name inside."""
     out: list[Mount] = []
     for spec in specs:
         parts = _split_value(shell, spec, ":")
         if len(parts) < 2:
             continue
-        outside = shell.canonical(parts[0])
-        if outside is None or not outside.startswith("@workspace"):
-            continue
         inside = shell.concrete(parts[1])
-        if inside is not None:
-            out.append(Mount(re.sub(r"/+$", "", inside) or "/", outside))
+        if inside is None or not inside.startswith("/"):
+            continue
+        outside = shell.canonical(parts[0])
+        inside = re.sub(r"/+$", "", inside) or "/"
+        out.append(Mount(inside, outside if outside is not None and outside.startswith(WORKSPACE) else f"@mount{inside}"))
     return tuple(out)
+
+
+def _container(shell: Shell, mounts: tuple[Mount, ...], workdir: Value | None) -> Context:
+    """Where a container's command runs.
+
+    The working directory of a job's container holds the repository: if no mount of the checkout covers it, the directory
+    that is mounted there is a copy of the checkout that the launcher made on the node.
+    """
+    if workdir is None:
+        return Context("/", mounts)
+    if isinstance(workdir, Text):
+        shell.concrete(workdir)
+    where = canonical(resolve(workdir, shell.inputs), Context("/", mounts))
+    if where is None:
+        return Context("/unknown", mounts)
+    if where.startswith("@mount") and not any(m.outside.startswith(WORKSPACE) for m in mounts):
+        mounts = tuple(
+            Mount(m.inside, WORKSPACE) if where.startswith(m.outside) else m for m in mounts
+        )
+        where = canonical(resolve(workdir, shell.inputs), Context("/", mounts))
+        assert where is not None
+    return Context(where, mounts)
 
 
 def _srun(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
@@ -672,13 +697,7 @@ def _srun(shell: Shell, base: str, values: list[Value], overlay: dict[str, Varia
         specs = [s for v in options.get("--container-mounts", []) for s in _split_value(shell, v, ",")]
         mounts = _mounts(shell, specs)
         workdir = options.get("--container-workdir") or options.get("-D") or options.get("--chdir")
-        inside = Context("/", mounts)
-        if workdir:
-            where = canonical(resolve(workdir[-1], shell.inputs), inside)
-            if isinstance(workdir[-1], Text):
-                shell.concrete(workdir[-1])
-            inside = Context(where or "/unknown", mounts)
-        context = inside
+        context = _container(shell, mounts, workdir[-1] if workdir else None)
     elif options.get("-D") or options.get("--chdir"):
         where = shell.canonical((options.get("-D") or options["--chdir"])[-1])
         context = Context(where or "/unknown", context.mounts)
@@ -770,14 +789,9 @@ def _docker(shell: Shell, base: str, values: list[Value], overlay: dict[str, Var
         inside.setdefault(name, Variable(None, True))
     mounts = _mounts(shell, [*options.get("-v", []), *options.get("--volume", [])])
     mounts = (*mounts, *_mount_options(shell, options.get("--mount", [])))
-    context = Context("/", mounts)
     workdir = options.get("-w") or options.get("--workdir")
-    if workdir:
-        where = canonical(resolve(workdir[-1], shell.inputs), context)
-        if isinstance(workdir[-1], Text):
-            shell.concrete(workdir[-1])
-        context = Context(where or "/unknown", mounts)
-    elif verb == "exec":
+    context = _container(shell, mounts, workdir[-1] if workdir else None)
+    if verb == "exec" and not workdir:
         context = Context(shell.exec_cwd or "/", mounts or shell.exec_mounts)
     if verb == "run":
         shell.exec_mounts, shell.exec_cwd = mounts, context.cwd

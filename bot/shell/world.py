@@ -20,7 +20,7 @@ from botlint.shell.process import (
     Variable,
 )
 from botlint.shell.signals import CallFlow, ExitFlow, Flow, ServeFlow, StopFlow, Undecided
-from botlint.shell.values import Budget, Input, Resolved, Text, Value, resolve
+from botlint.shell.values import Budget, Hole, Input, Resolved, Text, Value, resolve
 
 MAX_SCRIPT = 8 << 20
 """Longest script that is read."""
@@ -55,6 +55,7 @@ class World:
         self.scripts: dict[tuple[str, str], Script] = {}
         self.texts: dict[tuple[str, str, int], Script] = {}
         self.holes: list[Text] = []
+        self._hole_numbers: dict[tuple[str, bool], int] = {}
         self.recorded: list[Recorded] = []
         self.runs = 0
 
@@ -78,8 +79,14 @@ class World:
         return found
 
     def hole_number(self, value: Text) -> int:
-        """A number under which an evaluated text can refer to a value."""
+        """A number under which an evaluated text can refer to a value; equal holes share one."""
+        piece = value.pieces[0]
+        key = (piece.reason, piece.nonempty) if len(value.pieces) == 1 and isinstance(piece, Hole) else None
+        if key is not None and key in self._hole_numbers:
+            return self._hole_numbers[key]
         self.holes.append(value)
+        if key is not None:
+            self._hole_numbers[key] = len(self.holes) - 1
         return len(self.holes) - 1
 
     def has_command(self, name: str) -> bool | None:
@@ -215,20 +222,13 @@ def run(shell: object) -> tuple[Leaf, Solved | None]:
     child: Solved | None = None
 
     def body() -> None:
-        for statement in shell.process.script:
-            shell.execute(statement)
-        raise ExitFlow(shell.status, shell.place(), shell.message(), shell.failed_call)
+        raise ExitFlow(shell.run_lines(shell.process.script), shell.place(), shell.message(), shell.failed_call)
 
     def with_trap(flow: ExitFlow) -> ExitFlow:
         if not shell.traps.get("EXIT"):
             return flow
-        shell.status = flow.code
-        text = shell.traps.pop("EXIT")
-        try:
-            shell.run_text(text, flow.place)
-        except ExitFlow as again:
-            return ExitFlow(again.code, flow.place, flow.message, shell.failed_call)
-        return flow
+        code = shell.exit_trap(flow.code, flow.place)
+        return flow if code is flow.code else ExitFlow(code, flow.place, flow.message, shell.failed_call)
 
     try:
         try:
@@ -243,6 +243,7 @@ def run(shell: object) -> tuple[Leaf, Solved | None]:
         else:
             leaf.code = code
         leaf.call = flow.call
+        leaf.reason = shell.unfollowed
     except ServeFlow as flow:
         leaf = Leaf("serves", place=flow.server.place, server=flow.server)
     except CallFlow as flow:
