@@ -50,7 +50,11 @@ def glob_patterns(draw: st.DrawFn, extended: bool = False) -> str:
 @st.composite
 def parameters(draw: st.DrawFn, quoted: bool, depth: int) -> str:
     """`${...}` with one operator, or a plain reference."""
-    name = draw(st.sampled_from([*NAMES, "1", "2", "@", "*", "list[@]", "list[*]", "list[1]"]))
+    many = ["@", "list[@]"]
+    if quoted:
+        # Without quotes, an operator on `*` with an empty IFS lets bash's internal markers out.
+        many += ["*", "list[*]"]
+    name = draw(st.sampled_from([*NAMES, "1", "2", "list[1]", *many]))
     kinds = ["plain", "braced", "length", "default", "trim", "replace", "case", "slice", "transform"]
     match draw(st.sampled_from(kinds)):
         case "plain" if "[" not in name:
