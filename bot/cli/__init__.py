@@ -35,6 +35,7 @@ class Registration:
 COMMANDS: dict[str, Registration] = {
     "plan": Registration("botlint.cli.plan:plan", "Show what every benchmark job really starts."),
     "diff": Registration("botlint.cli.diff:diff", "Show what a change makes different in what is started."),
+    "catalog": Registration("botlint.cli.catalog:catalog", "Show, rebuild and compare the versioned facts."),
 }
 
 

@@ -14,7 +14,7 @@ _FRAMEWORKS = ("atom", "lmcache", "sglang", "vllm")
 _REFUSED = ("os.system", "os.exec", "os.posix_spawn", "socket.connect", "socket.getaddrinfo", "subprocess.Popen")
 
 
-def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
+def _refuse(event: str, _: tuple[Any, ...]) -> None:
     """Audit hook: reading an argument parser needs no network and no other process."""
     if event in _REFUSED:
         raise PermissionError(f"{event} is not allowed while a catalog is extracted")

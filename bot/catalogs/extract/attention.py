@@ -25,9 +25,11 @@ class _Class:
 
 
 def attention_facts(source: Path, members: dict[str, str]) -> Records:
-    """Return each backend (name to class path) with the facts that its class and bases state plainly; others are absent."""
+    """Return each backend (name to class path) with the facts that its class and bases state plainly."""
     classes = _read_classes(source)
-    base = next((c for c in classes.values() if c.name == "AttentionBackend" and "supports_block_size" in c.methods), None)
+    base = next(
+        (c for c in classes.values() if c.name == "AttentionBackend" and "supports_block_size" in c.methods), None
+    )
     records: Records = {}
     for name, path in members.items():
         line = _lineage(classes.get(path), classes) if path else []
@@ -131,7 +133,7 @@ def _divisor(node: ast.AST) -> int | None:
 
 
 def _overridden(line: list[_Class], method: str, unless_reads: str = "") -> bool:
-    """Whether a class below the last base has its own `method`, and that method does not look at `unless_reads` or `super()`."""
+    """Whether a class below the last base has its own `method` that reads neither `unless_reads` nor `super()`."""
     for cls in line[:-1]:
         own = cls.methods.get(method)
         if own is None:
@@ -171,7 +173,7 @@ _MAJOR = re.compile(r"capability\.major (==|>=|in) (\d+|[\[(][\d, ]+[\])])")
 
 
 def _capability(expression: ast.expr | None) -> str | None:
-    """Return a condition on the compute capability as text, like `>=8.0 <=12.1` or `9.x 10.x`; None when it is not that plain."""
+    """Return a condition on the compute capability, as `>=8.0 <=12.1` or `9.x 10.x`; None when it is not plain."""
     if expression is None:
         return None
     code = ast.unparse(expression)

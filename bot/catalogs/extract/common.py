@@ -17,7 +17,8 @@ Records = dict[str, Attributes]
 
 _MACHINE_PATH = re.compile(r"^(?:/tmp|/root|/home|/var|~)(?:/|$)|^/.*/\.cache\b")
 _INSTEAD = re.compile(
-    r"(?:\buse\b|replaced (?:by|with)|in favou?r of|renamed to|\binstead\b.{0,20}?)[^.;]{0,60}?[`'\" ](?P<name>--[a-z][a-z0-9-]+|[A-Z]{2,}_[A-Z0-9_]{3,})",
+    r"(?:\buse\b|replaced (?:by|with)|in favou?r of|renamed to|\binstead\b.{0,20}?)"
+    r"[^.;]{0,60}?[`'\" ](?P<name>--[a-z][a-z0-9-]+|[A-Z]{2,}_[A-Z0-9_]{3,})",
     re.DOTALL,
 )
 
@@ -58,7 +59,7 @@ def type_name(function: Any) -> str | None:
     if function is None:
         return None
     name = getattr(function, "__name__", None) or type(function).__name__
-    return _TYPE_NAMES.get(name, name)
+    return None if name == "<lambda>" else _TYPE_NAMES.get(name, name)
 
 
 _TYPE_NAMES = {
@@ -66,7 +67,6 @@ _TYPE_NAMES = {
     "parse_dataclass": "json",
     "json_list_type": "json",
     "union_dict_and_str": "json-or-str",
-    "<lambda>": "other",
     "nullable_str": "str",
     "human_readable_int": "human-int",
     "human_readable_int_or_auto": "human-int-or-auto",
@@ -108,11 +108,11 @@ def captured_parser(program: Callable[[], Any]) -> argparse.ArgumentParser:
     Raises LookupError when the program ends without parsing.
     """
 
-    def stop(self: argparse.ArgumentParser, *args: Any, **kwargs: Any) -> Any:
+    def stop(self: argparse.ArgumentParser, *_: Any, **__: Any) -> Any:
         raise _CapturedError(self)
 
     real = argparse.ArgumentParser.parse_known_args
-    argparse.ArgumentParser.parse_known_args = stop  # type: ignore[method-assign,assignment]
+    argparse.ArgumentParser.parse_known_args = stop  # type: ignore[method-assign]
     try:
         program()
     except _CapturedError as captured:
@@ -134,12 +134,15 @@ def _flag(action: argparse.Action, spellings: list[str]) -> tuple[str, Attribute
     if action.dest != key.lstrip("-").replace("-", "_"):
         attributes["dest"] = action.dest
     kind = type_name(action.type)
-    if kind and kind != "str":
+    if kind not in (None, "str"):
         attributes["type"] = kind
     if action.nargs not in (None, 0):
         attributes["nargs"] = action.nargs
     if action.choices is not None:
-        attributes["choices"] = sorted({str(plain(choice)[0]) for choice in action.choices})
+        choices = {str(plain(choice)[0]) for choice in action.choices}
+        attributes["choices"] = sorted(choices - {"None"})
+        if "None" in choices:
+            attributes["none"] = True  # the word None is accepted for "not set"
     if action.required:
         attributes["required"] = True
     if type(action).__name__ == "_AppendAction":
@@ -226,7 +229,7 @@ def texts(node: ast.AST | None) -> list[str]:
 
 
 def mentioned_variables(root: Path, prefixes: tuple[str, ...]) -> set[str]:
-    """Return the environment variable names with one of the prefixes that any Python file below `root` has as a text."""
+    """Return the variable names with one of the prefixes that a Python file below `root` has as a text."""
     pattern = re.compile(rf"""["']((?:{"|".join(prefixes)})[A-Z0-9_]+)["']""")
     found: set[str] = set()
     for path in sorted(root.rglob("*.py")):

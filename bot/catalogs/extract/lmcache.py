@@ -83,7 +83,9 @@ def _option(value: ast.Dict) -> Attributes:
     given = {k.value: v for k, v in zip(value.keys, value.values, strict=True) if isinstance(k, ast.Constant)}
     kind = ast.unparse(given["type"]) if "type" in given else "str"
     inner = kind.removeprefix("Optional[").removesuffix("]") if kind.startswith("Optional[") else kind
-    attributes: Attributes = {"type": "list" if inner.startswith("list") else "json" if inner.startswith("dict") else inner}
+    attributes: Attributes = {
+        "type": "list" if inner.startswith("list") else "json" if inner.startswith("dict") else inner
+    }
     if "default" in given:
         try:
             with_default(attributes, ast.literal_eval(given["default"]))

@@ -1,4 +1,4 @@
-"""An importer that stands in for every module that is not installed, so that an argument parser can be built without torch."""
+"""An importer that stands in for every missing module, so that an argument parser can be built without torch."""
 
 from __future__ import annotations
 
@@ -74,13 +74,19 @@ class Stand:
     def __contains__(self, item: Any) -> bool:
         return False
 
+    def __instancecheck__(self, instance: Any) -> bool:
+        return False
+
+    def __subclasscheck__(self, subclass: Any) -> bool:
+        return False
+
     def __hash__(self) -> int:
         return hash(self._stand_name)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Stand) and other._stand_name == self._stand_name)
 
-    def _false(self, other: Any) -> bool:
+    def _false(self, _: Any) -> bool:
         return False
 
     __lt__ = __le__ = __gt__ = __ge__ = _false
@@ -88,13 +94,13 @@ class Stand:
     def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, *details: Any) -> bool:
-        return False
+    def __exit__(self, *details: Any) -> None:
+        return None
 
     def __repr__(self) -> str:
         return f"<stand-in {self._stand_name}>"
 
-    def _combine(self, *others: Any) -> Any:
+    def _combine(self, *_: Any) -> Any:
         return Stand(f"{self._stand_name}()")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _combine
@@ -139,10 +145,12 @@ class StandModule(types.ModuleType):
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Makes stand-in modules; `always` is a set of names to replace even where they could be imported."""
 
-    def __init__(self, studied: str, always: frozenset[str], absent: frozenset[str], *, compiled: bool, last: bool) -> None:
+    def __init__(
+        self, studied: str, always: frozenset[str], absent: frozenset[str], *, compiled: bool, last: bool
+    ) -> None:
         self.studied, self.always, self.absent, self.compiled, self.last = studied, always, absent, compiled, last
 
-    def find_spec(self, name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+    def find_spec(self, name: str, _path: Any, _target: Any = None) -> importlib.machinery.ModuleSpec | None:
         if not (self._wanted_last(name) if self.last else self._wanted_first(name)):
             return None
         spec = importlib.machinery.ModuleSpec(name, self, is_package=True)
@@ -168,15 +176,15 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__path__ = []
         return module
 
-    def exec_module(self, module: types.ModuleType) -> None:
+    def exec_module(self, _: types.ModuleType) -> None:
         return None
 
 
 def install(studied: str, *, always: Iterable[str], absent: Iterable[str], compiled: bool = False) -> None:
     """Replace the modules in `always`, and every missing one except those in `absent`, by stand-ins.
 
-    Modules of `studied` that are missing stay so (frameworks ask which of theirs exist), unless `compiled`: then they are
-    taken for compiled ones.
+    Modules of `studied` that are missing stay so (frameworks ask which of theirs exist), unless `compiled`: then they
+    are taken for compiled ones.
     """
     names = frozenset(always), frozenset(absent)
     sys.meta_path.insert(0, _Finder(studied, *names, compiled=compiled, last=False))

