@@ -78,12 +78,13 @@ class Quoted:
 
 
 class DoubleQuoted:
-    """A double-quoted string: its parts are plain `str` (literal) and expansions."""
+    """A double-quoted string: its parts are plain `str` (literal) and expansions; `lists` says that it can be several words."""
 
-    __slots__ = ("parts",)
+    __slots__ = ("lists", "parts")
 
     def __init__(self, parts: tuple[Part, ...]) -> None:
         self.parts = parts
+        self.lists = any(_lists(p) for p in parts)
 
     def __repr__(self) -> str:
         return f"DoubleQuoted({list(self.parts)!r})"
@@ -92,11 +93,13 @@ class DoubleQuoted:
 class Param:
     """A parameter expansion.
 
-    `op` is '' or one of `- = ? + :- := :? :+ # ## % %% / // /# /% ^ ^^ , ,, : @`; `length` is `${#x}`; `indirect` is `${!x}`;
-    `keys` is `${!x[@]}`; `prefix` is `${!x*}` or `${!x@}` (then `index` is that character).
+    `op` is '' or one of `- = ? + :- := :? :+ # ## % %% / // /# /% ^ ^^ , ,, ~ ~~ : @`, or `bad` for
+    a substitution that bash refuses when it comes to it; `length` is `${#x}`; `indirect` is `${!x}`;
+    `keys` is `${!x[@]}`; `prefix` is `${!x*}` or `${!x@}` (then `index` is that character); `bare` is `$x` without braces;
+    `lists` says that it can be several words even in double quotes.
     """
 
-    __slots__ = ("arg", "arg2", "index", "indirect", "keys", "length", "name", "op", "pos", "prefix")
+    __slots__ = ("arg", "arg2", "bare", "index", "indirect", "keys", "length", "lists", "name", "op", "pos", "prefix")
 
     def __init__(
         self,
@@ -110,6 +113,7 @@ class Param:
         indirect: bool = False,
         keys: bool = False,
         prefix: bool = False,
+        bare: bool = False,
     ) -> None:
         self.name = name
         self.pos = pos
@@ -121,6 +125,13 @@ class Param:
         self.indirect = indirect
         self.keys = keys
         self.prefix = prefix
+        self.bare = bare
+        self.lists = (
+            name in ("@", "*")
+            or isinstance(index, str)
+            or indirect
+            or (arg is not None and op in _WORD_OPERATORS and any(_lists(p) for p in arg.parts))
+        )
 
     def __repr__(self) -> str:
         return f"Param({self.name!r}, op={self.op!r}, index={self.index!r}, arg={self.arg!r})"
@@ -164,6 +175,13 @@ class ArithSub:
 
 
 Part = str | Quoted | DoubleQuoted | Param | CommandSub | ProcessSub | ArithSub
+
+_WORD_OPERATORS = frozenset({"-", ":-", "+", ":+"})
+
+
+def _lists(part: Part) -> bool:
+    """Whether a part of a double-quoted string can be several words."""
+    return isinstance(part, (Param, DoubleQuoted)) and part.lists
 
 
 class Word:
@@ -464,14 +482,28 @@ CondExpr = CondUnary | CondBinary | CondNot | CondLogic
 class Script:
     """A script whose statements are read on demand. `problem` is set when the text stopped being bash."""
 
-    __slots__ = ("_done", "_parser", "problem", "source", "statements")
+    __slots__ = ("_done", "_parser", "_starts", "problem", "source", "statements")
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.statements: list[Statement] = []
         self.problem: Bad | None = None
         self._parser = _Parser(source)
+        self._starts: list[int] = []
         self._done = False
+
+    def lines(self) -> Iterator[list[Statement]]:
+        """The statements in the groups that bash reads at once: an expansion error drops the rest of its group."""
+        number = 0
+        while True:
+            while number >= len(self._starts):
+                if self._done:
+                    return
+                self._read()
+            start = self._starts[number]
+            end = self._starts[number + 1] if number + 1 < len(self._starts) else len(self.statements)
+            yield self.statements[start:end]
+            number += 1
 
     def __iter__(self) -> Iterator[Statement]:
         """Each statement of the script, reading on as needed; a `Bad` node is the last one where the text is not bash."""
@@ -489,17 +521,20 @@ class Script:
             more = self._parser.complete_command()
         except BashSyntaxError as error:
             self.problem = Bad(error.message, error.offset, error.offset)
+            self._starts.append(len(self.statements))
             self.statements.append(self.problem)
             self._done = True
             return
         except RecursionError:
             self.problem = Bad("nested too deeply", self._parser.i, self._parser.i)
+            self._starts.append(len(self.statements))
             self.statements.append(self.problem)
             self._done = True
             return
         if more is None:
             self._done = True
         else:
+            self._starts.append(len(self.statements))
             self.statements.extend(more)
 
 
@@ -512,19 +547,21 @@ def parse_script(text: str, path: str, base_line: int = 0, base_column: int = 0)
 
 _BLANK = re.compile(r"(?:[ \t]|\\\n)*")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# bash reads any word here and refuses it when the loop starts.
+_LOOP_NAME = re.compile(r"[^ \t\n;&|<>()$`'\"\\]+")
 _ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[|\+?=)")
-_FUNC = re.compile(r"([^\s;&|<>()$`'\"\\={}]+)[ \t]*\([ \t]*\)")
+_FUNC = re.compile(r"([^ \t\n;&|<>()$`'\"\\=]+)[ \t]*\([ \t]*\)")
 _PLAIN = re.compile(r"[A-Za-z0-9_./:,%+@^=-]+(?=[ \t\n;&|)]|$)")
 # A word without substitutions that need the parser: its text alone decides its meaning, so equal texts share one node.
 _SIMPLE = re.compile(
-    r"""(?:[^\s;&|<>()'"\\$`?*+@!]|[?*+@!](?!\()|'[^']*'|"(?:[^"\\$`]|\\[\s\S]|\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\}|\$(?=["\s.,:/%-]))*"
-    |\\[^\n]|\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9?@*\#!$-]|\{[A-Za-z_][A-Za-z0-9_]*\}))+(?=[\s;&|<>)]|$)""",
+    r"""(?:[^ \t\n;&|<>()'"\\$`?*+@!]|[?*+@!](?!\()|'[^']*'|"(?:[^"\\$`]|\\[\s\S]|\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\}|\$(?=["\s.,:/%-]))*"
+    |\\[^\n]|\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9?@*\#!$-]|\{[A-Za-z_][A-Za-z0-9_]*\}))+(?=[ \t\n;&|<>)]|$)""",
     re.X,
 )
 _REDIRECT = re.compile(r"(\d+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<(?!\()|>(?!\())")
 _DQ_TEXT = re.compile(r'[^"\\$`]+')
 _SQ = re.compile(r"'([^']*)'")
-_UNQUOTED = re.compile(r"[^\s;&|<>()'\"\\$`?*+@!]+")
+_UNQUOTED = re.compile(r"[^ \t\n;&|<>()'\"\\$`?*+@!]+")
 _SPECIAL_PARAMS = "@*#?$!-0123456789"
 _RESERVED = frozenset(
     "if then else elif fi for while until do done case esac { } ! [[ function time select coproc in".split()
@@ -556,6 +593,7 @@ class _Pending:
 
 
 _EMPTY = Word((), "")
+_BAD_SUBSTITUTION = "bad substitution"
 
 
 class _Parser:
@@ -607,7 +645,7 @@ class _Parser:
     def unexpected(self) -> BashSyntaxError:
         if self.i >= self.n:
             return self.error("syntax error: unexpected end of file")
-        match = re.compile(r"\n|;;&?|;&|&&|\|\||[;&|()<>]|[^\s;&|()<>]+").match(self.s, self.i)
+        match = re.compile(r"\n|;;&?|;&|&&|\|\||[;&|()<>]|[^ \t\n;&|()<>]+").match(self.s, self.i)
         token = match.group() if match else self.s[self.i]
         return self.error(f"syntax error near unexpected token `{'newline' if token == chr(10) else token}'")
 
@@ -908,14 +946,7 @@ class _Parser:
                 word = self.word()
             if word is None:
                 break
-            if not words and word.literal in _DECLARE:
-                declaring = True
-            elif (
-                len(words) == 1
-                and word.literal in _DECLARE
-                and words[0].literal in ("builtin", "command")
-                and not declaring
-            ):
+            if not words and word.text in _DECLARE:
                 declaring = True
             words.append(word)
             offsets.append(i)
@@ -1107,7 +1138,7 @@ class _Parser:
             arith = ArithFor(pieces[0], pieces[1], pieces[2], body, start, self.i)
             self.redirects(arith.redirects)
             return arith
-        match = _NAME.match(s, self.i)
+        match = _LOOP_NAME.match(s, self.i)
         if match is None:
             raise self.unexpected()
         name = match.group()
@@ -1203,7 +1234,7 @@ class _Parser:
         start = self.i
         self.i += 8
         self.blank()
-        match = re.compile(r"[^\s;&|<>()]+").match(self.s, self.i)
+        match = re.compile(r"[^ \t\n;&|<>()]+").match(self.s, self.i)
         if match is None:
             raise self.unexpected()
         self.i = match.end()
@@ -1476,7 +1507,7 @@ class _Parser:
         if c == "\\":
             if i + 1 >= self.n:
                 self.i += 1
-                return Quoted("\\")
+                return Quoted("")
             self.i += 2
             return Quoted("" if s[i + 1] == "\n" else s[i + 1])
         if c == "$":
@@ -1617,7 +1648,7 @@ class _Parser:
         match = _NAME.match(s, pos + 1)
         if match is not None:
             self.i = match.end()
-            return Param(match.group(), pos)
+            return Param(match.group(), pos, bare=True)
         if c and c in _SPECIAL_PARAMS:
             self.i = pos + 2
             return Param(c, pos)
@@ -1670,7 +1701,31 @@ class _Parser:
         return CommandSub(body, pos)
 
     def braced(self, quoted: bool) -> Part:
-        """`${ ... }`: the read position is at the dollar."""
+        """`${ ... }`: the read position is at the dollar. What is no substitution is an error when it is expanded, not before."""
+        pos, depth = self.i, self.depth
+        try:
+            return self._braced(quoted)
+        except BashSyntaxError as error:
+            end = self.brace_end(pos + 2) if error.message == _BAD_SUBSTITUTION else None
+            if end is None:
+                raise
+            self.i, self.depth = end, depth
+            text = self.s[pos:end]
+            return Param("", pos, op="bad", arg=Word((Quoted(text),), text))
+
+    def brace_end(self, i: int) -> int | None:
+        """The offset after the `}` that closes a substitution whose inside starts at `i`."""
+        depth = 1
+        for match in re.compile(r"\\.|\$\{|\}|'[^']*'", re.S).finditer(self.s, i):
+            if match.group() == "${":
+                depth += 1
+            elif match.group() == "}":
+                depth -= 1
+                if depth == 0:
+                    return match.end()
+        return None
+
+    def _braced(self, quoted: bool) -> Part:
         s = self.s
         pos = self.i
         self.i = i = pos + 2
@@ -1678,19 +1733,19 @@ class _Parser:
         if s.startswith("#", i) and not re.compile(r"#(?:\}|[-:=?+%/^,@#](?!\}))").match(s, i):
             length = True
             i += 1
-        elif s.startswith("!", i) and not s.startswith("!}", i) and not re.compile(r"![-:=?+#%/]").match(s, i):
+        elif s.startswith("!", i) and not s.startswith("!}", i) and not re.compile(r"![-:=?+%/]|!#[^}]").match(s, i):
             indirect = True
             i += 1
         match = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-]").match(s, i)
         if match is None:
-            raise self.error("bad substitution", pos)
+            raise self.error(_BAD_SUBSTITUTION, pos)
         name = match.group()
         self.i = match.end()
         index: str | Word | None = None
         if s.startswith("[", self.i) and name[0] not in "@*#?$!-0123456789":
             close = self.subscript_end(self.i + 1)
             if close is None:
-                raise self.error("bad substitution", pos)
+                raise self.error(_BAD_SUBSTITUTION, pos)
             raw = s[self.i + 1 : close]
             index = raw if raw in ("@", "*") else self.sub_word(self.i + 1, close)
             self.i = close + 1
@@ -1705,10 +1760,10 @@ class _Parser:
             self.i += 1
             return Param(name, pos, index, length=length, indirect=indirect)
         if length:
-            raise self.error("bad substitution", pos)
-        match = re.compile(r":[-=?+]|[-=?+]|##?|%%?|/[/#%]?|\^\^?|,,?|:|@[QEPAKakUuL](?=\})").match(s, self.i)
+            raise self.error(_BAD_SUBSTITUTION, pos)
+        match = re.compile(r":[-=?+]|[-=?+]|##?|%%?|/[/#%]?|\^\^?|,,?|~~?|:|@[QEPAKakUuL](?=\})").match(s, self.i)
         if match is None:
-            raise self.error("bad substitution", pos)
+            raise self.error(_BAD_SUBSTITUTION, pos)
         op = match.group()
         self.i = match.end()
         if op[0] == "@":
@@ -1725,7 +1780,7 @@ class _Parser:
             if ended == "/":
                 arg2, _ = self.braced_word(quoted, True, "}")
         else:
-            arg, _ = self.braced_word(quoted, op[0] in "#%^,", "}")
+            arg, _ = self.braced_word(quoted, op[0] in "#%^,~", "}")
         return Param(name, pos, index, op, arg, arg2, indirect=indirect)
 
     def slice_word(self, ends: str) -> tuple[Word, str]:
@@ -1762,7 +1817,7 @@ class _Parser:
     def braced_word(self, quoted: bool, pattern: bool, ends: str) -> tuple[Word, str]:
         """The operand of a parameter expansion up to one of `ends`, which is stepped over and returned."""
         s = self.s
-        start = self.i
+        start = protected = self.i
         parts: list[Part] = []
         self.depth += 1
         if self.depth > MAX_DEPTH:
@@ -1771,7 +1826,7 @@ class _Parser:
             if self.i >= self.n:
                 raise self.error("unexpected EOF while looking for matching `}'", start)
             c = s[self.i]
-            if c in ends:
+            if c in ends and self.i >= protected:
                 break
             if c == "\\":
                 nxt = s[self.i + 1 : self.i + 2]
@@ -1786,14 +1841,20 @@ class _Parser:
                 self.i += 1
                 inner = self.double_quoted_parts('"')
                 parts.append(DoubleQuoted(inner))
-            elif c == "'" and (not quoted or pattern):
+            elif c == "'" and self.i >= protected:
                 end = s.find("'", self.i + 1)
                 if end < 0:
                     raise self.error("unexpected EOF while looking for matching `''", self.i)
-                parts.append(Quoted(s[self.i + 1 : end]))
-                self.i = end + 1
+                if quoted and not pattern:
+                    # In double quotes a pair of single quotes is text, but it protects a closing brace.
+                    protected = end + 1
+                    parts.append(c)
+                    self.i += 1
+                else:
+                    parts.append(Quoted(s[self.i + 1 : end]))
+                    self.i = end + 1
             elif c == "$":
-                part = self.dollar(quoted)
+                part = self.dollar(quoted and s[self.i + 1 : self.i + 2] != "'")
                 parts.append("$" if part is None else part)
             elif c == "`":
                 parts.append(self.backtick(quoted))
@@ -1813,7 +1874,7 @@ class _Parser:
         return word, ended
 
 
-_PLAIN_WORD = re.compile(r"[a-z\[{}!]+(?=[\s;&|()<>]|$)")
+_PLAIN_WORD = re.compile(r"(?:[a-z]+|\[\[|[{}!])(?=[ \t\n;&|()<>]|$)")
 _NEEDS_PARSE = re.compile(r"[$`\"\\]")
 _COMPOUND = {
     "if": _Parser.if_command,

@@ -48,8 +48,7 @@ def evaluate_text(shell: Shell, text: Value) -> Value:
     try:
         return _shown(_evaluate_text(shell, text, 0))
     except ArithmeticProblem as problem:
-        shell.complain(str(problem))
-        raise ExitFlow(1, shell.place(), shell.message()) from None
+        raise shell.discard(str(problem)) from None
 
 
 def evaluate_plain(shell: Shell, text: Value) -> Value:
@@ -62,8 +61,7 @@ def number(shell: Shell, word: bash.Word) -> int | None:
     try:
         value = evaluate(shell, word)
     except ArithmeticProblem as problem:
-        shell.complain(str(problem))
-        raise ExitFlow(1, shell.place(), shell.message()) from None
+        raise shell.discard(str(problem)) from None
     text = shell.concrete(value)
     return None if text is None else int(text)
 
@@ -272,7 +270,7 @@ class _Evaluation:
     def store(self, target: Var, value: Number) -> None:
         index = None if target.subscript is None else self.subscript(target)
         if not self.shell.assign(target.name, _shown(value), False, index):
-            raise ExitFlow(1, self.shell.place(), self.shell.message())
+            raise ArithmeticProblem("")
 
 
 def _derived(function: object, *arguments: Number) -> Number:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from botlint.documents import bash
 from botlint.shell import arithmetic_values, conditions, expansion, formatting
-from botlint.shell.files import canonical
+from botlint.shell.paths import canonical
 from botlint.shell.process import Place, Variable
 from botlint.shell.signals import (
     BreakFlow,
@@ -231,7 +231,15 @@ def _popd(shell: Shell, _: list[Value]) -> Status:
 # ------------------------------------------------------------------------------------------------------- declarations
 
 
-def declare(shell: Shell, words: Sequence[Value | bash.Assign]) -> Status:
+@dataclass(slots=True)
+class Declared:
+    """An assignment word of a declaration: its value is expanded before the builtin runs, an array's when it is assigned."""
+
+    assign: bash.Assign
+    value: Value | None
+
+
+def declare(shell: Shell, words: Sequence[Value | Declared]) -> Status:
     """`declare`, `local`, `export`, `readonly`, `typeset` with assignment words already read."""
     command = words[0]
     rest = list(words[1:])
@@ -240,7 +248,7 @@ def declare(shell: Shell, words: Sequence[Value | bash.Assign]) -> Status:
     assert isinstance(command, str)
     flags: set[str] = set()
     off: set[str] = set()
-    items: list[Value | bash.Assign] = []
+    items: list[Value | Declared] = []
     seen_end = False
     for word in rest:
         text = word if isinstance(word, str) else None
@@ -276,20 +284,14 @@ def declare(shell: Shell, words: Sequence[Value | bash.Assign]) -> Status:
 
 
 def _declare_one(
-    shell: Shell, command: str, item: Value | bash.Assign, flags: set[str], off: set[str], local: bool
+    shell: Shell, command: str, item: Value | Declared, flags: set[str], off: set[str], local: bool
 ) -> bool:
     assign: bash.Assign | None = None
     value: Value | None = None
     append = False
-    if isinstance(item, bash.Assign):
-        assign = item
-        name = item.name
-        shell_pos, shell.pos = shell.pos, item.pos
-        if item.array is None:
-            assert item.value is not None
-            value = expansion.string(shell, item.value, assignment=True)
-        append = item.append
-        shell.pos = shell_pos
+    if isinstance(item, Declared):
+        assign = item.assign
+        name, append, value = assign.name, assign.append, item.value
     else:
         text = shell.concrete(item)
         if text is None:
@@ -406,11 +408,11 @@ def _with_flags(shell: Shell, var: Variable, flags: set[str], off: set[str]) -> 
     )
 
 
-def _declare_print(shell: Shell, command: str, flags: set[str], items: list[Value | bash.Assign]) -> Status:
+def _declare_print(shell: Shell, command: str, flags: set[str], items: list[Value | Declared]) -> Status:
     status: Status = 0
     names: list[str] = []
     for item in items:
-        if isinstance(item, bash.Assign):
+        if isinstance(item, Declared):
             continue
         name = shell.concrete(item)
         if name is None:
@@ -457,10 +459,10 @@ def _declare_line(name: str, letters: str, text: str) -> str:
     return formatting.declare_form(name, letters, text) + "\n"
 
 
-def _declare_functions(shell: Shell, flags: set[str], items: list[Value | bash.Assign]) -> Status:
+def _declare_functions(shell: Shell, flags: set[str], items: list[Value | Declared]) -> Status:
     status: Status = 0
     for item in items:
-        name = shell.concrete(item) if not isinstance(item, bash.Assign) else item.name
+        name = shell.concrete(item) if not isinstance(item, Declared) else item.assign.name
         if name not in shell.functions:
             status = 1
         elif "F" in flags:

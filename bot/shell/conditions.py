@@ -198,7 +198,7 @@ def binary(shell: Shell, op: str, left: Value, right: Value) -> bool | None:
         return None
     if isinstance(left, str) and isinstance(right, str):
         return _texts(op, left, right)
-    outcome = shell.observe(partial(_texts, op), left, right, partial=partial(_partial_texts, op))
+    outcome = shell.observe(partial(_texts, op), left, right, partly=partial(_partial_texts, op))
     return outcome if outcome is None else bool(outcome)
 
 

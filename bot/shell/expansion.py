@@ -11,11 +11,13 @@ from botlint.core.unknown import Unknown
 from botlint.documents import bash
 from botlint.shell import arithmetic_values, formatting
 from botlint.shell.braces import expand_braces
-from botlint.shell.files import WORKSPACE, WORKSPACE_VARIABLE, canonical, relative_to_workspace
+from botlint.shell.paths import WORKSPACE, WORKSPACE_VARIABLE, canonical, relative_to_workspace
 from botlint.shell.patterns import (
     change_case as change_case_text,
 )
 from botlint.shell.patterns import (
+    PatternError,
+    SubstituteMode,
     match_prefix_longest,
     match_prefix_shortest,
     match_suffix_longest,
@@ -25,15 +27,15 @@ from botlint.shell.patterns import (
     substitute,
 )
 from botlint.shell.process import Place, Variable
-from botlint.shell.signals import ExitFlow, StopFlow, Undecided
-from botlint.shell.values import Hole, Input, Resolved, Text, Value, concat, derive, hole, reason_of, text_of
+from botlint.shell.signals import DiscardFlow, ExitFlow, StopFlow, Undecided
+from botlint.shell.values import Budget, Hole, Input, Resolved, Text, Value, concat, derive, hole, reason_of, text_of
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
 
 DEFAULT_IFS = " \t\n"
 _SPECIAL = frozenset("?#@*$!-_0123456789")
-_GLOB = re.compile(r"[*?\[]")
+_GLOB = re.compile(r"[*?\[]|[+@!]\(")
 _PLAIN_FIELD = re.compile(r"[^\s*?\[\]\\]+")
 HOLE_START, HOLE_END = "\ue000", "\ue001"
 
@@ -156,7 +158,7 @@ def fields(shell: Shell, word: bash.Word) -> list[Value]:
     """All fields of a word: braces, tilde, parameters, commands, arithmetic, splitting, pathnames, quote removal."""
     if word.literal is not None:
         return [_filled(shell, word.literal)] if HOLE_START in word.literal else [word.literal]
-    if word.braces:
+    if word.braces and shell.options.get("braceexpand", True):
         expanded = _braced(word)
         if expanded is not None:
             out: list[Value] = []
@@ -169,28 +171,29 @@ def fields(shell: Shell, word: bash.Word) -> list[Value]:
 def _fields(shell: Shell, parts: tuple[bash.Part, ...]) -> list[Value]:
     if len(parts) == 1 and parts[0].__class__ is bash.DoubleQuoted:
         inner = parts[0].parts  # type: ignore[union-attr]
-        if not any(p.__class__ is bash.Param and _may_list(p) for p in inner):  # type: ignore[arg-type]
+        if not parts[0].lists:  # type: ignore[union-attr]
             return [quoted(shell, inner)]
     builder = _Fields(shell)
     _add_parts(shell, builder, parts, True)
     return builder.finish()
 
 
-def _may_list(param: bash.Param) -> bool:
-    return param.name in "@*" or param.index in ("@", "*") or param.keys or param.prefix or param.indirect
-
-
-def _add_parts(shell: Shell, builder: _Fields, parts: tuple[bash.Part, ...], tilde: bool) -> None:
+def _add_parts(
+    shell: Shell, builder: _Fields, parts: tuple[bash.Part, ...], tilde: bool, operand: bool = False
+) -> None:
+    """Adds unquoted parts; in the operand of an expansion literal text is split like what an expansion gives."""
     for number, part in enumerate(parts):
         if isinstance(part, str):
             text: Value = part
-            if tilde and number == 0 and part[0:1] == "~":
-                text, protected = _tilde(shell, part, len(parts) == 1)
-                if protected is not None:
-                    builder.add(protected, True)
-            if text:
-                if isinstance(text, str) and HOLE_START in text:
-                    text = _filled(shell, text)
+            if tilde and "~" in part:
+                text, protected = _leading_tilde(shell, part, number, len(parts) == 1)
+                for value, is_protected in protected:
+                    builder.add(value, is_protected)
+            if isinstance(text, str) and HOLE_START in text:
+                text = _filled(shell, text)
+            if operand:
+                builder.split(text)
+            elif text:
                 builder.add(text, False)
         elif isinstance(part, bash.Quoted):
             builder.add(part.text, True)
@@ -206,47 +209,94 @@ def _add_parts(shell: Shell, builder: _Fields, parts: tuple[bash.Part, ...], til
             builder.add(process_substitution(shell, part), True)
 
 
+_ASSIGNED_TILDE = re.compile(r"([A-Za-z_]\w*=)(~.*)", re.S)
+
+
+def _leading_tilde(
+    shell: Shell, text: str, number: int, alone: bool
+) -> tuple[Value, list[tuple[Value, bool]]]:
+    """(rest of a literal, what its tilde gives): a tilde counts at the start of a word and after `name=`."""
+    if number:
+        return text, []
+    before: list[tuple[Value, bool]] = []
+    match = _ASSIGNED_TILDE.fullmatch(text)
+    if match is not None:
+        before.append((match.group(1), False))
+        text = match.group(2)
+    if not text.startswith("~"):
+        return text, []
+    rest, protected = _tilde(shell, text, alone, match is not None)
+    if protected is None:
+        return rest if match is None else match.group(), []
+    return rest, [*before, (protected, True)]
+
+
 def _add_quoted(shell: Shell, builder: _Fields, parts: tuple[bash.Part, ...]) -> None:
-    if not parts:
-        builder.add("", True)
-        return
-    only_list = True
+    """Adds the parts of a double-quoted string, which is at least one field unless it is only an empty list."""
+    lists = False
+    before = len(builder.done), builder.current, 0 if builder.current is None else len(builder.current)
     for part in parts:
-        if isinstance(part, bash.Param):
-            values = list_of(shell, part, True)
-            if values is not None:
-                for number, value in enumerate(values):
-                    if number:
-                        builder.cut()
-                    builder.add(value, True)
-                if values:
-                    only_list = False
-                continue
-            only_list = False
-            builder.add(param(shell, part, True), True)
+        if isinstance(part, bash.DoubleQuoted):
+            _add_quoted(shell, builder, part.parts)
+        elif isinstance(part, bash.Param) and part.lists:
+            lists = _add_quoted_param(shell, builder, part) or lists
         else:
-            only_list = False
             builder.add(quoted(shell, (part,)), True)
-    if only_list and len(parts) > 1:
+    after = len(builder.done), builder.current, 0 if builder.current is None else len(builder.current)
+    if before == after and not (lists and len(parts) == 1):
         builder.add("", True)
+
+
+def _add_quoted_param(shell: Shell, builder: _Fields, part: bash.Param) -> bool:
+    """Adds an expansion in double quotes that may be a list; whether it was one."""
+    if part.op in ("-", ":-", "+", ":+") and part.arg is not None:
+        use, _ = _use_word(shell, part)
+        if use:
+            if part.arg.parts:
+                _add_quoted(shell, builder, part.arg.parts)
+            elif _is_list(part):
+                return True
+            else:
+                builder.add("", True)
+            return _is_list(part)
+        if part.op[-1] == "+":
+            if not _is_list(part):
+                builder.add("", True)
+            return _is_list(part)
+    values = list_of(shell, part, True)
+    if values is None:
+        builder.add(param(shell, part, True), True)
+        return False
+    for number, value in enumerate(values):
+        if number:
+            builder.cut()
+        builder.add(value, True)
+    return True
+
+
+def _is_list(part: bash.Param) -> bool:
+    return part.name == "@" or part.index == "@"
 
 
 def _add_param(shell: Shell, builder: _Fields, part: bash.Param) -> None:
-    values = list_of(shell, part, False)
-    if values is not None:
-        for number, value in enumerate(values):
-            if number:
-                builder.cut()
-            builder.split(value)
-        return
     if part.op in ("-", ":-", "+", ":+") and part.arg is not None:
         use, current = _use_word(shell, part)
         if use:
-            _add_parts(shell, builder, part.arg.parts, True)
-        elif part.op in ("-", ":-"):
+            _add_parts(shell, builder, part.arg.parts, True, operand=True)
+            return
+        if part.op[-1] == "+":
+            return
+        if not part.lists:
             builder.split(current)
+            return
+    values = list_of(shell, part, False) if part.lists else None
+    if values is None:
+        builder.split(param(shell, part, False))
         return
-    builder.split(param(shell, part, False))
+    for number, value in enumerate(values):
+        if number:
+            builder.cut()
+        builder.split(value)
 
 
 def string(shell: Shell, word: bash.Word, assignment: bool = False) -> Value:
@@ -309,9 +359,7 @@ def _single(shell: Shell, part: bash.Part, in_quotes: bool) -> Value:
 
 def join(shell: Shell, values: list[Value], star: bool) -> Value:
     """Values in one text: `"$*"` joins with the first character of IFS, `$@` in a text context with a space."""
-    separator = " "
-    if star:
-        separator = ifs_of(shell)[:1] if "IFS" in shell.vars else " "
+    separator = ifs_of(shell)[:1] if star and "IFS" in shell.vars else " "
     out: list[Value] = []
     for number, value in enumerate(values):
         if number:
@@ -347,8 +395,7 @@ def arithmetic(shell: Shell, part: bash.ArithSub) -> Value:
     try:
         return arithmetic_values.evaluate(shell, part.expr)
     except arithmetic_values.ArithmeticProblem as problem:
-        shell.complain(str(problem))
-        raise ExitFlow(1, shell.place(), shell.message()) from None
+        raise shell.discard(str(problem)) from None
     finally:
         shell.pos = keep
 
@@ -430,7 +477,33 @@ def _braced(word: bash.Word) -> list[tuple[bash.Part, ...]] | None:
     expanded = expand_braces(items)
     if len(expanded) == 1 and len(expanded[0]) == len(items) and all(a is b for a, b in zip(expanded[0], items, strict=True)):
         return None
-    return [tuple(p for p in parts if p != "") or ("",) for parts in expanded]  # type: ignore[misc]
+    return [tuple(p for p in _renamed(parts) if p != "") or ("",) for parts in expanded]
+
+
+def _renamed(parts: list[str | object]) -> list[bash.Part]:
+    """Braces are expanded before parameters: `$a{x,y}` is `$ax $ay`."""
+    out: list[bash.Part] = []
+    for part in parts:
+        before = out[-1] if out else None
+        if isinstance(part, str) and isinstance(before, bash.Param) and before.bare:
+            match = _NAME_START.match(part)
+            assert match is not None
+            if match.group():
+                out[-1] = bash.Param(before.name + match.group(), before.pos, bare=True)
+                part = part[match.end() :]
+        out.append(part)  # type: ignore[arg-type]
+    return out
+
+
+_NAME_START = re.compile(r"[A-Za-z0-9_]*")
+
+
+def brace_words(shell: Shell, word: bash.Word) -> list[bash.Word]:
+    """The words that braces make of the value of a declaration."""
+    if not word.braces or not shell.options.get("braceexpand", True):
+        return [word]
+    expanded = _braced(word)
+    return [word] if expanded is None else [bash.Word(parts, word.text) for parts in expanded]
 
 
 def _filled(shell: Shell, text: str) -> Value:
@@ -558,7 +631,7 @@ _SPECIALS = {
     "-": _flags,
     "_": lambda shell: shell.last_argument,
     "@": lambda shell: concat(spaced(shell.positional)) if shell.positional else None,
-    "*": lambda shell: concat(spaced(shell.positional)) if shell.positional else None,
+    "*": lambda shell: join(shell, shell.positional, True) if shell.positional else None,
     "LINENO": lambda shell: str(shell.source.line(shell.pos)),
     "RANDOM": lambda _: hole("RANDOM", True),
     "SRANDOM": lambda _: hole("SRANDOM", True),
@@ -756,8 +829,7 @@ def _slice_list(shell: Shell, part: bash.Param, values: list[Value], name: str) 
     if count is None:
         return picked
     if count < 0:
-        shell.complain(f"{count}: substring expression < 0")
-        raise ExitFlow(1, shell.place(), shell.message())
+        raise shell.discard(f"{count}: substring expression < 0")
     return picked[:count]
 
 
@@ -768,14 +840,13 @@ def _indirect(shell: Shell, part: bash.Param) -> tuple[str, str | bash.Word | No
         return None
     value = _plain(shell, part.name, part.index)
     if value is None:
-        return None
+        raise shell.discard(f"{part.name}: invalid indirect expansion")
     text = shell.concrete(value)
     if text is None:
         return None
     match = re.fullmatch(r"([A-Za-z_]\w*|[0-9]+|[@*#?$!-])(?:\[(.*)\])?", text, re.S)
     if match is None:
-        shell.complain(f"{text}: invalid variable name")
-        raise ExitFlow(1, shell.place(), shell.message())
+        raise shell.discard(f"{text}: invalid variable name")
     name, index = match.groups()
     if index in ("@", "*") or index is None:
         return name, index
@@ -837,6 +908,9 @@ def param(shell: Shell, part: bash.Param, in_quotes: bool) -> Value:
                 _unbound(shell, name)
             return ""
         return value
+    if op == "bad":
+        assert part.arg is not None
+        raise shell.discard(f"{part.arg.text}: bad substitution")
     if part.keys:
         return join(shell, [str(k) for k in table(shell, name)], part.index == "*")
     if part.prefix:
@@ -867,7 +941,7 @@ def param(shell: Shell, part: bash.Param, in_quotes: bool) -> Value:
             value = _operand(shell, part.arg, in_quotes)
             index = string(shell, part.index) if isinstance(part.index, bash.Word) else None
             if not shell.assign(name, value, False, index):
-                raise ExitFlow(1, shell.place(), shell.message())
+                raise DiscardFlow
             return scalar(shell, name) or value if index is None else value
         return value
     if op in ("?", ":?"):
@@ -906,10 +980,13 @@ def _operand(shell: Shell, word: bash.Word, in_quotes: bool) -> Value:
 
 
 def _length(shell: Shell, part: bash.Param) -> Value:
-    if part.name in ("@", "*") or (part.name == "#" and part.index is None):
+    if part.name in ("@", "*"):
         return str(len(shell.positional))
     if part.index in ("@", "*"):
-        return str(len(elements(shell, part.name)))
+        values = elements(shell, part.name)
+        if not values and shell.options.get("nounset") and shell.get(part.name) is None:
+            raise shell.discard(f"{part.name}: unbound variable")
+        return str(len(values))
     value = _plain(shell, part.name, part.index)
     if value is None:
         if shell.options.get("nounset"):
@@ -931,8 +1008,7 @@ def _substring(shell: Shell, part: bash.Param, value: Value) -> Value:
     if count is not None and count < 0:
         length = shell.observe(_span, value, str(offset), str(count))
         if length is False:
-            shell.complain(f"{part.arg2.text if part.arg2 else count}: substring expression < 0")
-            raise ExitFlow(1, shell.place(), shell.message())
+            raise shell.discard(f"{part.arg2.text if part.arg2 else count}: substring expression < 0")
     return derive(partial(_cut, offset, count), value)
 
 
@@ -955,49 +1031,67 @@ def _cut(offset: int, count: int | None, text: str) -> str:
 def _modify(shell: Shell, part: bash.Param, value: Value) -> Value:
     op = part.op
     assert part.arg is not None
+    extglob = shell.shopt.get("extglob", False)
+    glob_text = pattern(shell, part.arg)
     if op[0] in "#%":
-        return derive(_REMOVERS[op], value, pattern(shell, part.arg))
+        return derive(partial(_remove, op, extglob), value, glob_text)
     if op[0] == "/":
-        replacement = "" if part.arg2 is None else string(shell, part.arg2)
-        glob_text = pattern(shell, part.arg)
-        return derive(partial(_replace, op), value, glob_text, replacement)
-    return derive(partial(_case, op), value, pattern(shell, part.arg))
+        replacement, ampersand = _replacement(shell, part.arg2)
+        return derive(partial(_replace, op, extglob, ampersand), value, glob_text, replacement)
+    return derive(partial(_case, op, extglob), value, glob_text)
 
 
-def _remove_prefix_short(text: str, glob_text: str) -> str:
-    end = match_prefix_shortest(glob_text, text)
-    return text if end is None else text[end:]
+def _replacement(shell: Shell, word: bash.Word | None) -> tuple[Value, bool]:
+    """The replacement of `${x/a/b}`, and whether an `&` in it stands for what was matched; quotes protect one."""
+    if word is None:
+        return "", False
+    if "&" not in word.text and "$" not in word.text and "`" not in word.text:
+        return string(shell, word), False
+    if not shell.shopt.get("patsub_replacement", True):
+        return string(shell, word), False
+    out: list[Value] = []
+    for part in word.parts:
+        value = _single(shell, part, False)
+        if isinstance(part, (bash.Quoted, bash.DoubleQuoted)):
+            value = derive(_protect_ampersand, value)
+        out.append(value)
+    return concat(out), True
 
 
-def _remove_prefix_long(text: str, glob_text: str) -> str:
-    end = match_prefix_longest(glob_text, text)
-    return text if end is None else text[end:]
-
-
-def _remove_suffix_short(text: str, glob_text: str) -> str:
-    start = match_suffix_shortest(glob_text, text)
-    return text if start is None else text[:start]
-
-
-def _remove_suffix_long(text: str, glob_text: str) -> str:
-    start = match_suffix_longest(glob_text, text)
-    return text if start is None else text[:start]
+def _protect_ampersand(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("&", "\\&")
 
 
 _REMOVERS = {
-    "#": _remove_prefix_short,
-    "##": _remove_prefix_long,
-    "%": _remove_suffix_short,
-    "%%": _remove_suffix_long,
+    "#": match_prefix_shortest,
+    "##": match_prefix_longest,
+    "%": match_suffix_shortest,
+    "%%": match_suffix_longest,
 }
 
 
-def _replace(mode: str, text: str, glob_text: str, replacement: str) -> str:
-    return substitute(text, glob_text, replacement, mode)  # type: ignore[arg-type]
+def _remove(op: str, extglob: bool, text: str, glob_text: str) -> str:
+    try:
+        at = _REMOVERS[op](glob_text, text, extglob=extglob)
+    except PatternError:
+        raise Budget("a pattern that costs too much") from None
+    if at is None:
+        return text
+    return text[at:] if op[0] == "#" else text[:at]
 
 
-def _case(op: str, text: str, glob_text: str) -> str:
-    return change_case_text(text, op, glob_text)  # type: ignore[arg-type]
+_MODES: dict[str, SubstituteMode] = {"/": "first", "//": "all", "/#": "prefix", "/%": "suffix"}
+
+
+def _replace(op: str, extglob: bool, ampersand: bool, text: str, glob_text: str, replacement: str) -> str:
+    try:
+        return substitute(text, glob_text, replacement, _MODES[op], extglob=extglob, ampersand=ampersand)
+    except PatternError:
+        raise Budget("a pattern that costs too much") from None
+
+
+def _case(op: str, extglob: bool, text: str, glob_text: str) -> str:
+    return change_case_text(text, op, glob_text, extglob=extglob)  # type: ignore[arg-type]
 
 
 def change_case(value: Value, how: str) -> Value:
@@ -1078,8 +1172,7 @@ def glob(shell: Shell, field: list[tuple[Value, bool]]) -> list[Value]:
     if found:
         return [*found]
     if shell.shopt.get("failglob"):
-        shell.complain(f"no match: {literal}")
-        raise ExitFlow(1, shell.place(), shell.message())
+        raise shell.discard(f"no match: {literal}")
     return [] if shell.shopt.get("nullglob") else [literal]
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from botlint.shell.files import canonical, relative_to_workspace
+from botlint.shell.paths import canonical, relative_to_workspace
 from botlint.shell.patterns import matches
 from botlint.shell.process import FileEntry
 from botlint.shell.signals import Status, Undecided
@@ -80,12 +80,10 @@ def _mkdir(shell: Shell, args: list[Value]) -> Status | None:
                 shell.complain(f"mkdir: cannot create directory '{text_of(path)}': File exists")
                 status = 1
             continue
-        if shell.world.strict_files and "p" not in flags and where:
-            parent = posixpath.dirname(where)
-            own = shell.files.own(parent)
-            if (own.kind if own else shell.files.revision_kind(parent)) == "missing":
-                status = 1
-                continue
+        if "p" not in flags and where and shell.kind_at(posixpath.dirname(where)) == "missing":
+            shell.complain(f"mkdir: cannot create directory '{text_of(path)}': No such file or directory")
+            status = 1
+            continue
         _put(shell, path, FileEntry("dir", None, shell.place()))
         if "p" in flags and where:
             parent = posixpath.dirname(where)

@@ -1,20 +1,16 @@
 """The files that a script sees: the revision under review, mounted as the workspace, and what scripts have made on top of it.
 
-Canonical paths are absolute. The checkout's real place is not known before the run, so it is called `@workspace`; a path of a container
-that is a mount of the checkout is turned into it.
+Paths are canonical (see `paths`).
 """
 
 from __future__ import annotations
 
-import posixpath
+from collections.abc import Callable
 from typing import Literal, Protocol
 
-from botlint.core.unknown import Unknown
-from botlint.shell.process import Context, FileEntry, FileView
-from botlint.shell.values import Resolved, Value
-
-WORKSPACE = "@workspace"
-WORKSPACE_VARIABLE = "GITHUB_WORKSPACE"
+from botlint.shell.paths import relative_to_workspace
+from botlint.shell.process import FileEntry, FileView
+from botlint.shell.values import Value
 
 Kind = Literal["file", "dir", "missing", "unknown"]
 
@@ -39,61 +35,16 @@ class RevisionFiles(Protocol):
         ...
 
 
-def canonical(path: Resolved, context: Context) -> str | None:
-    """The canonical form of a path as a process writes it, or None when it cannot be known."""
-    if not isinstance(path, str):
-        first = path[0]
-        rest = path[1:]
-        if not (isinstance(first, Unknown) and first.reason == WORKSPACE_VARIABLE and all(isinstance(p, str) for p in rest)):
-            return None
-        return normal(WORKSPACE + "".join(p for p in rest if isinstance(p, str)))
-    if path.startswith("/"):
-        return _mounted(normal(path), context)
-    if not path:
-        return None
-    return normal(f"{context.cwd}/{path}")
-
-
-def normal(path: str) -> str:
-    """Without `.`, `..` and double slashes; `..` does not climb above the root or the workspace's parent."""
-    if path.startswith(WORKSPACE):
-        inner = posixpath.normpath("/" + path[len(WORKSPACE) :].lstrip("/"))
-        climbs = posixpath.normpath("w/" + path[len(WORKSPACE) :].lstrip("/"))
-        if climbs.startswith(".."):
-            return "@workspace-parent/" + climbs
-        if not climbs.startswith("w"):
-            return "@workspace-parent/" + climbs
-        return WORKSPACE if inner == "/" else WORKSPACE + inner
-    return posixpath.normpath(path.replace("//", "/")) if path else path
-
-
-def _mounted(path: str, context: Context) -> str:
-    best: tuple[int, str] | None = None
-    for mount in context.mounts or ():
-        inside = mount.inside.rstrip("/") or "/"
-        if (path == inside or path.startswith(inside.rstrip("/") + "/")) and (best is None or len(inside) > best[0]):
-            best = (len(inside), mount.outside.rstrip("/") + path[len(inside.rstrip("/")) :])
-    return path if best is None else normal(best[1])
-
-
-def relative_to_workspace(path: str) -> str | None:
-    """The repository path of a canonical path, '' for the checkout itself, None outside of it."""
-    if path == WORKSPACE:
-        return ""
-    if path.startswith(WORKSPACE + "/"):
-        return path[len(WORKSPACE) + 1 :]
-    return None
-
-
 class FileSystem:
-    """Files made by the current process, newest last, over the revision."""
+    """Files made by the current process, newest last, over the revision; `machine` knows what lies outside of it."""
 
-    __slots__ = ("base", "entries", "outer")
+    __slots__ = ("base", "entries", "machine", "outer")
 
-    def __init__(self, base: RevisionFiles, outer: FileView | None) -> None:
+    def __init__(self, base: RevisionFiles, outer: FileView | None, machine: Callable[[str], Kind] | None = None) -> None:
         self.base = base
         self.entries: list[tuple[str, Value, FileEntry]] = []
         self.outer = outer
+        self.machine = machine
 
     def put(self, path: str, template: Value, entry: FileEntry) -> None:
         """Records that a path now is what `entry` says; `template` is the path as a template of the inputs."""
@@ -113,10 +64,10 @@ class FileSystem:
         return FileView([(template, entry) for _, template, entry in self.entries], self.outer)
 
     def revision_kind(self, path: str) -> Kind:
-        """What the revision has at a canonical path; outside of the workspace nothing is known."""
+        """What the revision has at a canonical path; outside of the workspace only a known machine has an answer."""
         inner = relative_to_workspace(path)
         if inner is None:
-            return "unknown"
+            return "unknown" if self.machine is None else self.machine(path)
         if inner == "" or self.base.is_dir(inner):
             return "dir"
         return "file" if self.base.is_file(inner) else "missing"

@@ -6,14 +6,17 @@ before the run is *undecided*, and both outcomes are looked at (`Shell.choose`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from botlint.documents import bash
 from botlint.shell import arithmetic_values, conditions, expansion, launching
 from botlint.shell.builtins import BUILTINS
-from botlint.shell.files import FileSystem, canonical
+from botlint.shell.files import FileSystem
+from botlint.shell.paths import canonical
 from botlint.shell.patterns import matches
 from botlint.shell.process import (
     Call,
@@ -25,6 +28,7 @@ from botlint.shell.process import (
     Guard,
     Inputs,
     Leaf,
+    Mount,
     Node,
     ObserveNode,
     Place,
@@ -38,6 +42,7 @@ from botlint.shell.signals import (
     BreakFlow,
     CallFlow,
     ContinueFlow,
+    DiscardFlow,
     ExitFlow,
     Flow,
     ReturnFlow,
@@ -47,7 +52,7 @@ from botlint.shell.signals import (
     Undecided,
 )
 from botlint.shell.streams import In, Out
-from botlint.shell.values import Budget, Text, Value, concat, hole, resolve, text_of
+from botlint.shell.values import Budget, Hole, Text, Value, concat, hole, resolve, text_of
 
 if TYPE_CHECKING:
     from botlint.shell.world import World
@@ -60,13 +65,56 @@ MAX_TRIALS = 8
 MAX_TRIED = 400
 """Undecided tests of one run that are tried both ways."""
 
-_MISSING = object()
+SIGNALS = {
+    "HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "TRAP": 5, "ABRT": 6, "BUS": 7, "FPE": 8, "KILL": 9, "USR1": 10, "SEGV": 11,
+    "USR2": 12, "PIPE": 13, "ALRM": 14, "TERM": 15, "STKFLT": 16, "CHLD": 17, "CONT": 18, "STOP": 19, "TSTP": 20, "TTIN": 21,
+    "TTOU": 22, "URG": 23, "XCPU": 24, "XFSZ": 25, "VTALRM": 26, "PROF": 27, "WINCH": 28, "IO": 29, "PWR": 30, "SYS": 31,
+}  # fmt: skip
+"""The signals of Linux by name (signal(7))."""
+
+_DEVICES = frozenset({"/dev/null", "/dev/tty", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"})
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2, "/proc/self/fd/1": 1, "/proc/self/fd/2": 2}
+
+
+class Job:
+    """A background job: the status that it ends with, whether it has been waited for, and whether a signal would still meet it."""
+
+    __slots__ = ("lasting", "status", "waited")
+
+    def __init__(self, status: Status, lasting: bool) -> None:
+        self.status = status
+        self.lasting = lasting
+        self.waited = False
+
+
+class Look:
+    """What kind of thing is at a path, given what the process has made so far; a pure function of the templates' texts."""
+
+    __slots__ = ("base", "context", "entries")
+
+    def __init__(self, files: FileSystem, context: Context) -> None:
+        self.base = files.revision_kind
+        self.context = context
+        self.entries = [
+            (None if isinstance(template, Text) and template.symbolic else where, entry.kind)
+            for where, template, entry in files.entries
+        ]
+
+    def __call__(self, path: str, *templates: str) -> str:
+        """The kind; `templates` are the texts of the entries whose path is a template, in order."""
+        at = canonical(path, self.context)
+        if at is None:
+            return "unknown"
+        texts = iter(templates)
+        wheres = [(canonical(next(texts), self.context) if w is None else w, kind) for w, kind in self.entries]
+        return next((kind for where, kind in reversed(wheres) if where == at), None) or self.base(at)
 
 
 class Frame:
     """One function call (or sourced file): what `local` has to restore, and where it was called."""
 
-    __slots__ = ("call", "function", "name", "outer", "positional", "saved", "source")
+    __slots__ = ("call", "function", "keeps_arguments", "name", "options", "outer", "positional", "saved", "source")
 
     def __init__(
         self,
@@ -83,6 +131,10 @@ class Frame:
         self.saved: dict[str, Variable | None] = {}
         self.function = function
         self.outer: bash.Source | None = None
+        self.options: dict[str, bool] | None = None
+        """The options to bring back, if the function said `local -`."""
+        self.keeps_arguments = False
+        """Whether a sourced file has set the positional parameters."""
 
 
 class Shell:
@@ -138,7 +190,22 @@ class Shell:
         self.watches: dict[str, list[Fork]] = {}
         self.truncated = False
         self.failed_call: tuple[Call, int] | None = None
+        self.unfollowed = ""
+        self.exec_mounts: tuple[Mount, ...] | None = None
+        self.exec_cwd = ""
         self.dash_c = "c" in process.options
+        self.readers: list[tuple[Out, list[bash.Statement]]] = []
+        self.aliases: dict[str, str] = {}
+        self.jobs: dict[Hole, Job] = {}
+        self.ids = [Hole("process id", True)]
+        """The process ids of this shell and of the subshells that are open."""
+        self.killed: str | None = None
+        self.slept = False
+        self.running: bash.Statement | None = None
+        """The command that runs, for BASH_COMMAND."""
+        self.temporaries: list[dict[str, Variable | None]] = []
+        self.exit_status: Status | None = None
+        """The status with which the shell exits, while its EXIT trap runs."""
         self.source_names: dict[str, Value] = {}
         self.getopts_index = 1
         self.getopts_offset = 1
@@ -155,7 +222,7 @@ class Shell:
         self,
         function: Callable[..., object],
         *arguments: Value,
-        partial: Callable[..., object] | None = None,
+        partly: Callable[..., object] | None = None,
     ) -> object:
         """The outcome of a pure function over texts, logged so that other jobs can take the same decision; None: undecided."""
         symbolic = False
@@ -174,12 +241,12 @@ class Shell:
             outcome = function(*texts)
             if not symbolic:
                 return outcome
-        elif partial is not None:
-            outcome = partial(*[resolve(a, self.inputs) for a in arguments])
+        elif partly is not None:
+            outcome = partly(*[resolve(a, self.inputs) for a in arguments])
         else:
             outcome = None
         if symbolic:
-            self.log.append((ObserveNode(function, partial, arguments), outcome))
+            self.log.append((ObserveNode(function, partly, arguments), outcome))
         self.tests.append(Test(self.place(), arguments, outcome))
         return outcome
 
@@ -203,7 +270,7 @@ class Shell:
             return value != ""
         if any(p and isinstance(p, str) or getattr(p, "nonempty", False) for p in value.pieces):
             return True
-        outcome = self.observe(bool, value, partial=_partial_nonempty)
+        outcome = self.observe(bool, value, partly=_partial_nonempty)
         return outcome if outcome is None else bool(outcome)
 
     # ----------------------------------------------------------------------------------------------------- files
@@ -216,6 +283,10 @@ class Shell:
 
     def entry(self, path: Value) -> tuple[str, FileEntry]:
         """What is at a path: canonical path ('' if unknown) and the entry (kind `unknown` if nothing is known)."""
+        if path == "":
+            return "", FileEntry("missing")
+        if isinstance(path, str) and (path in _DEVICES or self.descriptor(path) in self.fds):
+            return path, FileEntry("file")
         where = self.canonical(path)
         symbolic = isinstance(path, Text) and path.symbolic
         if where is None:
@@ -223,30 +294,13 @@ class Shell:
                 self.observe(str, path)
             return "", FileEntry("unknown")
         own = self.files.own(where)
-        if symbolic:
-            context = self.context
-            known = self.files.entries
-            others = [t for _, t, _ in known if isinstance(t, Text) and t.symbolic]
-            kind = own.kind if own is not None else self.files.revision_kind(where)
-            base = self.files.revision_kind
-
-            def look(text: str, *_: str) -> str:
-                at = canonical(text, context)
-                if at is None:
-                    return "unknown"
-                for earlier, _template, entry in reversed(known):
-                    if earlier == at:
-                        return entry.kind
-                return base(at)
-
-            if own is None or own.content is None:
-                outcome = self.observe(look, path, *others)
-                if outcome is not None and own is None:
-                    kind = str(outcome)  # type: ignore[assignment]
-                own = own or FileEntry(kind)
+        templates = [t for _, t, _ in self.files.entries if isinstance(t, Text) and t.symbolic]
+        if symbolic or templates:
+            if own is not None and own.content is not None:
+                if symbolic:
+                    self.concrete(path)
             else:
-                self.concrete(path)
-            return where, own
+                self.observe(Look(self.files, self.context), path, *templates)
         if own is not None:
             return where, own
         return where, self.outer_entry(where, path)
@@ -255,7 +309,7 @@ class Shell:
         """What the caller or the revision has at a path."""
         if self.files.outer is not None:
             found = self.inputs.file(where)
-            self.log.append((FileNode(where), found))
+            self.log.append((FileNode(path, self.context), found))
             if found is not None:
                 kind, content = found
                 text: Value | None = content if isinstance(content, str) else None
@@ -264,6 +318,12 @@ class Shell:
 
     def read_file(self, path: Value) -> Value | None:
         """Content of a file, None when unknown or absent."""
+        if path == "/dev/null":
+            return ""
+        number = self.descriptor(path)
+        if number is not None:
+            source = self.fds.get(number)
+            return self.drain(source) if isinstance(source, In) else None
         where, entry = self.entry(path)
         if entry.kind != "file":
             return None
@@ -275,11 +335,28 @@ class Shell:
             self.concrete(path)
         return self.files.revision_text(where)
 
+    def drain(self, source: In) -> Value | None:
+        """What is left of an input, which is then at its end; None if nobody knows it."""
+        value = source.value
+        if value is not None and source.pos:
+            value = (self.concrete(value) or "")[source.pos :]
+        source.value, source.pos = "", 0
+        return value
+
     def write_file(self, path: Value, content: Value | None, append: bool) -> None:
         """Records what a file holds now."""
         where = self.canonical(path)
-        if where is None:
-            return
+        if where is not None:
+            self.write_at(where, self.path_template(path, where), content, append)
+
+    def path_template(self, path: Value, where: str) -> Value:
+        """The canonical path as a template of the inputs."""
+        if isinstance(path, Text) and path.symbolic:
+            return launching.derive_path(self, path, self.context)
+        return where
+
+    def write_at(self, where: str, template: Value, content: Value | None, append: bool) -> None:
+        """Records what the file with a canonical path holds now."""
         if append and content is not None:
             before = self.files.own(where)
             old: Value | None = ""
@@ -289,7 +366,7 @@ class Shell:
                 old = self.files.revision_text(where)
             content = None if old is None else concat([old, content])
         self.version += 1
-        self.files.put(where, path if not isinstance(path, str) else where, FileEntry("file", content, self.place()))
+        self.files.put(where, template, FileEntry("file", content, self.place()))
 
     # ------------------------------------------------------------------------------------------------- variables
 
@@ -411,28 +488,40 @@ class Shell:
                 if var is None or var.exported:
                     for fork in self.watches.pop(name):
                         fork.needed = True
-        out = {
-            n: v for n, v in self.vars.items() if v.exported and v.value is not None and not isinstance(v.value, dict)
-        }
+        out: dict[str, Variable] = {}
+        for name, var in self.vars.items():
+            if var.exported and not isinstance(var.value, dict):
+                shown = var if var.value is not None else self._hidden(name)
+                if shown is not None:
+                    out[name] = shown
         if overlay:
             out.update(overlay)
         return out
 
+    def _hidden(self, name: str) -> Variable | None:
+        """The exported variable that a local without a value hides: a programme still gets that one."""
+        for frame in reversed(self.frames):
+            var = frame.saved.get(name)
+            if var is not None and var.exported and isinstance(var.value, (str, Text)):
+                return var
+        return None
+
     # ----------------------------------------------------------------------------------------------------- output
 
-    def write(self, value: Value, fd: int = 1) -> None:
-        """Writes to a file descriptor."""
+    def write(self, value: Value, fd: int = 1) -> bool:
+        """Writes to a file descriptor; False if it is closed."""
         out = self.fds.get(fd)
         if not isinstance(out, Out):
-            return
+            return out is not None
         if out.chunks is not None:
             out.chunks.append(value)
         elif out.path is not None:
-            self.write_file(out.path, value, True)
+            self.write_at(out.path, out.target, value, True)
         if out.role == "stderr":
             self.said_error = value
         elif out.role == "stdout":
             self.said = value
+        return True
 
     def complain(self, message: str) -> None:
         """An error message of the shell itself."""
@@ -464,21 +553,26 @@ class Shell:
                 return self.settle(1, node)
             try:
                 status = _EXECUTE[node.__class__](self, node)
-            finally:
+            except ExitFlow:
+                # The EXIT trap still writes where the exiting command did.
+                raise
+            except BaseException:
                 self.fds = keep
+                raise
+            self.restore_descriptors(keep)
         else:
             status = _EXECUTE[node.__class__](self, node)
         self.status = status
         return status
 
-    def settle(self, status: Status, node: bash.Statement) -> Status:
-        """`set -e` and the ERR trap, after a command that counts."""
+    def settle(self, status: Status, node: bash.Statement, statuses: list[Status] | None = None) -> Status:
+        """`set -e`, the ERR trap and PIPESTATUS, after a command that counts."""
         self.status = status
+        self.pipestatus = [status] if statuses is None else statuses
         if status != 0 and isinstance(status, int) and self.lenient == 0:
-            if self.traps.get("ERR") and (not any(f.function for f in self.frames) or self.options.get("errtrace")):
+            if self.traps.get("ERR"):
                 self.pos = node.pos
                 self.run_trap("ERR")
-                self.status = status
             if self.options.get("errexit"):
                 raise ExitFlow(status, Place(self.source, node.pos), self.message(), self.failed_call)
         return status
@@ -488,13 +582,46 @@ class Shell:
         text = self.traps.get(name)
         if not text or self.in_trap:
             return
-        keep = self.status
+        keep, pipes = self.status, self.pipestatus
         self.in_trap = True
         try:
             self.run_text(text, self.place())
         finally:
             self.in_trap = False
-        self.status = keep
+        self.status, self.pipestatus = keep, pipes
+
+    def exit_trap(self, status: Status, place: Place) -> Status:
+        """Runs the EXIT trap; the status that the shell then exits with."""
+        text = self.traps.pop("EXIT", None)
+        if not text:
+            return status
+        self.status = self.exit_status = status
+        try:
+            self.run_text(text, place)
+        except ExitFlow as flow:
+            return flow.code
+        finally:
+            self.exit_status = None
+        return status
+
+    def signal(self, name: str) -> Status:
+        """A signal that the shell sends to itself."""
+        if len(self.ids) > 1:
+            self.killed = name
+            return 0
+        return self.receive(name)
+
+    def receive(self, name: str) -> Status:
+        """A signal meets this shell: its trap runs, or the shell ends."""
+        number = SIGNALS.get(name, 15)
+        action = self.traps.get(name)
+        if action is None or name in ("KILL", "STOP"):
+            if name == "KILL":
+                self.traps.pop("EXIT", None)
+            raise ExitFlow(128 + number, self.place(), self.message())
+        if action:
+            self.run_text(action, self.place())
+        return 0
 
     def run_text(self, text: Value, place: Place) -> Status:
         """Executes text as `eval` does."""
@@ -502,38 +629,76 @@ class Shell:
         if script is None:
             return Undecided("eval of an unknown text")
         source, self.source = self.source, script.source
-        status: Status = 0
         try:
-            for statement in script:
-                status = self.execute(statement)
+            return self.run_lines(script)
         finally:
             self.source = source
             self.pos = place.pos
+
+    def run_lines(self, script: bash.Script) -> Status:
+        """Executes a text that is read line by line; an expansion error drops the rest of its line, a syntax error the rest."""
+        status: Status = 0
+        for line in script.lines():
+            try:
+                for statement in line:
+                    if isinstance(statement, bash.Bad):
+                        self.pos = statement.pos
+                        self.complain(statement.message)
+                        return 2
+                    status = self.execute(statement)
+            except DiscardFlow:
+                self.status = status = 1
+                self.pipestatus = [1]
+                if self.subshells:
+                    raise ExitFlow(1, self.place(), self.message()) from None
         return status
+
+    def discard(self, message: str = "") -> DiscardFlow:
+        """The error of an expansion that bash refuses, to be raised."""
+        if message:
+            self.complain(message)
+        return DiscardFlow()
 
     # -- simple commands
 
     def _command(self, node: bash.Command) -> Status:
+        if not self.in_trap:
+            self.running = node
+            if "DEBUG" in self.traps:
+                self.run_trap("DEBUG")
         if not node.words:
+            self.substatus = None
             return self._assignments_only(node)
         words = node.words
         values: list[Value] = []
         if node.declares:
             return self._declaration(node)
+        self.substatus = None
         for word in words:
             if word.literal is not None:
                 values.append(word.literal)
             else:
                 values.extend(expansion.fields(self, word))
         if not values:
-            self.substatus = None if self.substatus is None else self.substatus
             return self._assignments_only(node)
+        if self.aliases:
+            expanded = self._alias(node)
+            if expanded is not None:
+                return self.run_text(expanded, self.place())
         status = self.run_values(values, node)
         self.last_argument = values[-1]
         return status
 
+    def _alias(self, node: bash.Command) -> str | None:
+        """The command as text with its first word replaced, if that is an alias and aliases are expanded."""
+        first = node.words[0]
+        text = self.aliases.get(first.text) if self.shopt.get("expand_aliases") and not node.assigns else None
+        if text is None or text.split(None, 1)[:1] == [first.text]:
+            return None
+        start = node.offsets[0] + len(first.text)
+        return text + self.source.text[start : node.end]
+
     def _assignments_only(self, node: bash.Command) -> Status:
-        self.substatus = None
         keep: dict[int, Out | In] | None = None
         if node.redirects:
             keep = self.redirect(node.redirects)
@@ -547,7 +712,7 @@ class Shell:
         if keep is not None:
             self.fds = keep
         if not ok:
-            raise ExitFlow(1, self.place(), self.message())
+            raise DiscardFlow
         status = 0 if self.substatus is None else self.substatus
         return self.settle(status, node)
 
@@ -633,21 +798,24 @@ class Shell:
         from botlint.shell import builtins
 
         assert node.declares is not None
-        values: list[Value | bash.Assign] = []
+        values: list[Value | builtins.Declared] = []
         self.substatus = None
         for position, word in enumerate(node.words):
             assign = node.declares.get(position)
-            if assign is not None:
-                values.append(assign)
-            else:
+            if assign is None:
                 values.extend(expansion.fields(self, word))
+            elif assign.value is None:
+                values.append(builtins.Declared(assign, None))
+            else:
+                for braced in expansion.brace_words(self, assign.value):
+                    values.append(builtins.Declared(assign, expansion.string(self, braced, assignment=True)))
         keep: dict[int, Out | In] | None = None
         if node.redirects:
             keep = self.redirect(node.redirects)
             if keep is None:
                 return self.settle(1, node)
         try:
-            status = builtins.declare(self, values)
+            status = self._with_assigns(node.assigns, lambda: builtins.declare(self, values))
         finally:
             if keep is not None:
                 self.fds = keep
@@ -657,21 +825,34 @@ class Shell:
         """Runs a simple command whose words are expanded."""
         keep: dict[int, Out | In] | None = None
         if node.redirects:
-            name0 = values[0]
-            if name0 == "exec" and len(values) == 1:
-                return self.settle(0 if self.redirect(node.redirects) is not None else 1, node)
+            name = values[0]
+            if name == "exec" and len(values) == 1:
+                if self.redirect(node.redirects, lasting=True) is None:
+                    raise ExitFlow(1, self.place(), self.message())
+                return self.settle(0, node)
+            outside = isinstance(name, str) and name not in self.functions and name not in BUILTINS
+            before = dict(self.vars) if outside else None
             keep = self.redirect(node.redirects)
+            if before is not None:
+                # The redirections of a programme are made in its own process.
+                self.vars = before
             if keep is None:
                 return self.settle(1, node)
         try:
-            status = self.dispatch(values, node.assigns, node)
-        finally:
+            status = self.dispatch(values, node.assigns)
+        except ExitFlow:
+            # The EXIT trap still writes where the exiting command did.
+            raise
+        except BaseException:
             if keep is not None:
                 self.fds = keep
+            raise
+        if keep is not None:
+            self.restore_descriptors(keep)
         self.pos = node.pos
         return self.settle(status, node)
 
-    def dispatch(self, values: list[Value], assigns: Sequence[bash.Assign], node: bash.Statement) -> Status:
+    def dispatch(self, values: list[Value], assigns: Sequence[bash.Assign]) -> Status:
         """Function, builtin or external command."""
         first = values[0]
         name = first if isinstance(first, str) else launching.command_name(self, first)
@@ -681,32 +862,29 @@ class Shell:
         builtin = BUILTINS.get(name)
         if builtin is not None:
             return self._with_assigns(assigns, lambda: builtin(self, values[1:])) if assigns else builtin(self, values[1:])
-        overlay: dict[str, Variable] = {}
-        for assign in assigns:
-            if assign.value is None:
-                continue
-            value = expansion.string(self, assign.value, assignment=True)
-            if assign.append:
-                old = self.vars.get(assign.name)
-                if old is not None and isinstance(old.value, (str, Text)):
-                    value = concat([old.value, value])
-            overlay[assign.name] = Variable(value, True, Place(self.source, assign.pos), self.guard)
-        return launching.external(self, name, values, overlay)
+        if not assigns:
+            return launching.external(self, name, values, {})
+        return self._with_assigns(assigns, lambda: launching.external(self, name, values, {}))
 
     def _with_assigns(self, assigns: Sequence[bash.Assign], action: Callable[[], Status]) -> Status:
         if not assigns:
             return action()
         saved: dict[str, Variable | None] = {}
         for assign in assigns:
-            saved.setdefault(assign.name, self.vars.get(assign.name))
-            if not self.perform(assign):
-                return 1
+            before = self.vars.get(assign.name)
+            if before is not None and before.readonly:
+                self.perform(assign)
+                continue
+            saved.setdefault(assign.name, before)
+            self.perform(assign)
             var = self.vars.get(assign.name)
             if var is not None:
                 self.vars[assign.name] = replace(var, exported=True)
+        self.temporaries.append(saved)
         try:
             return action()
         finally:
+            self.temporaries.pop()
             for name, var in saved.items():
                 self.version += 1
                 if var is None:
@@ -771,7 +949,7 @@ class Shell:
     def leave_source(self, frame: Frame, restore: bool) -> None:
         """Ends reading another file."""
         self.frames.pop()
-        if restore:
+        if restore and not frame.keeps_arguments:
             self.positional = frame.positional
         assert frame.outer is not None
         self.source = frame.outer
@@ -786,40 +964,82 @@ class Shell:
         self.positional = list(arguments)
         source, self.source = self.source, function.source
         loops, self.loops = self.loops, 0
+        hidden = self._hide_traps() if self.traps else {}
         try:
-            status = self.execute(function.body)
-        except ReturnFlow as flow:
-            status = flow.status
-        finally:
-            self.source = source
-            self.loops = loops
-            self.pos = frame.call.pos
-            self.positional = frame.positional
+            try:
+                status = self.execute(function.body)
+            except ReturnFlow as flow:
+                self.status = status = flow.status
+            if "RETURN" in self.traps:
+                self.run_trap("RETURN")
+        except ExitFlow:
+            # The EXIT trap still sees the locals of the function that exits.
             self.frames.pop()
-            for local, var in frame.saved.items():
-                self.version += 1
-                if var is None:
-                    self.vars.pop(local, None)
-                else:
-                    self.vars[local] = var
+            raise
+        except BaseException:
+            self._leave_function(frame, source, loops)
+            raise
+        self._leave_function(frame, source, loops)
+        self.traps = {**hidden, **self.traps} if hidden else self.traps
         return status
+
+    def _hide_traps(self) -> dict[str, str]:
+        """Takes away the traps that functions do not inherit; the traps that were hidden."""
+        passed = {"ERR": "errtrace", "DEBUG": "functrace", "RETURN": "functrace"}
+        hidden = {k: v for k, v in self.traps.items() if k in passed and not self.options.get(passed[k])}
+        if hidden:
+            self.traps = {k: v for k, v in self.traps.items() if k not in hidden}
+        return hidden
+
+    def _leave_function(self, frame: Frame, source: bash.Source, loops: int) -> None:
+        self.source = source
+        self.loops = loops
+        self.pos = frame.call.pos
+        self.positional = frame.positional
+        self.frames.pop()
+        if frame.options is not None:
+            self.options = frame.options
+        for local, var in frame.saved.items():
+            self.version += 1
+            if var is None:
+                self.vars.pop(local, None)
+            else:
+                self.vars[local] = var
 
     # -- redirections
 
-    def redirect(self, redirects: Sequence[bash.Redirect]) -> dict[int, Out | In] | None:
+    def redirect(
+        self, redirects: Sequence[bash.Redirect], lasting: bool = False
+    ) -> dict[int, Out | In] | None:
         """Applies redirections; the descriptors as they were, or None (with everything restored) if one fails."""
         before = self.fds
         self.fds = dict(before)
         for item in redirects:
-            if not self._redirect_one(item):
+            if not self._redirect_one(item, lasting):
                 self.fds = before
                 return None
         return before
 
-    def _redirect_one(self, item: bash.Redirect) -> bool:
+    def restore_descriptors(self, before: dict[int, Out | In]) -> None:
+        """Ends redirections; what was written to a `>( )` is now read by its command."""
+        self.fds = before
+        if not self.readers:
+            return
+        ended = [(out, body) for out, body in self.readers if not any(out is kept for kept in before.values())]
+        self.readers = [r for r in self.readers if r not in ended]
+        for out, body in ended:
+            self.fds = {**before, 0: In(concat(out.chunks or []))}
+            self.subshell(partial(self.run, body))
+            self.fds = before
+
+    def _redirect_one(self, item: bash.Redirect, lasting: bool) -> bool:
         op = item.op
         fd: int
         if isinstance(item.fd, str):
+            if op in ("<&", ">&") and item.target.text == "-":
+                number = self.concrete(expansion.variable_text(self, item.fd)) or ""
+                self.fds.pop(int(number) if number.isdigit() else -1, None)
+                return True
             fd = next(n for n in range(10, 1000) if n not in self.fds)
             self.assign(item.fd, str(fd))
         elif item.fd is not None:
@@ -833,79 +1053,118 @@ class Shell:
             self.fds[fd] = In(concat([expansion.string(self, item.target), "\n"]))
             return True
         if op in ("<&", ">&"):
-            target = expansion.string(self, item.target)
-            text = self.concrete(target)
-            if text == "-":
-                self.fds.pop(fd, None)
-                return True
-            if text is not None and text.rstrip("-").isdigit():
-                number = int(text.rstrip("-"))
-                if number not in self.fds:
-                    self.complain(f"{text}: Bad file descriptor")
-                    return False
-                self.fds[fd] = self.fds[number]
-                if text.endswith("-"):
-                    self.fds.pop(number, None)
-                return True
-            if op == "<&" or item.fd is not None:
-                return True
-            return self._to_file(target, False, (1, 2))
+            return self._duplicate(item, op, fd)
         parts = item.target.parts
         if len(parts) == 1 and isinstance(parts[0], bash.ProcessSub):
-            return self._process_substitution(parts[0], op, fd)
+            return self._process_substitution(parts[0], fd, lasting)
         values = expansion.fields(self, item.target)
         if len(values) != 1:
             self.complain(f"{item.target.text}: ambiguous redirect")
             return False
         path = values[0]
         if op in ("&>", "&>>"):
-            return self._to_file(path, op == "&>>", (1, 2))
-        if op in (">", ">>", ">|"):
-            return self._to_file(path, op == ">>", (fd,))
+            return self._to_file(path, op, (1, 2))
+        if op in (">", ">>", ">|", "<>"):
+            return self._to_file(path, op, (fd,))
         return self._from_file(path, fd)
 
-    def _process_substitution(self, part: bash.ProcessSub, op: str, fd: int) -> bool:
-        if op == "<" and not part.write:
+    def _duplicate(self, item: bash.Redirect, op: str, fd: int) -> bool:
+        target = expansion.string(self, item.target)
+        text = self.concrete(target)
+        if text == "-":
+            self.fds.pop(fd, None)
+            return True
+        if text is not None and text.rstrip("-").isdigit():
+            number = int(text.rstrip("-"))
+            if number not in self.fds:
+                self.complain(f"{text}: Bad file descriptor")
+                return False
+            self.fds[fd] = self.fds[number]
+            if text.endswith("-"):
+                self.fds.pop(number, None)
+            return True
+        if op == "<&" or item.fd is not None:
+            return True
+        return self._to_file(target, ">", (1, 2))
+
+    def _process_substitution(self, part: bash.ProcessSub, fd: int, lasting: bool) -> bool:
+        if not part.write:
             self.fds[fd] = In(self.capture_raw(part.body))
             return True
-        self.fds[fd] = Out()
+        first = part.body[0]
+        if lasting and isinstance(first, bash.Command) and first.words and first.words[0].literal == "tee":
+            # `exec > >(tee log)`: everything still comes to the standard output.
+            self.fds[fd] = self.fds.get(1, Out())
+            return True
+        out = Out([])
+        self.readers.append((out, part.body))
+        self.fds[fd] = out
         return True
 
-    def _to_file(self, path: Value, append: bool, fds: tuple[int, ...]) -> bool:
-        text = path if isinstance(path, str) else None
-        if text in ("/dev/null", "/dev/tty"):
+    def descriptor(self, path: Value) -> int | None:
+        """The descriptor that a path such as /dev/stdin or /dev/fd/3 stands for."""
+        if not isinstance(path, str) or not path.startswith("/dev/"):
+            return None
+        if path in _STANDARD:
+            return _STANDARD[path]
+        number = path.removeprefix("/dev/fd/")
+        return int(number) if number.isdigit() and self.files.own(path) is None else None
+
+    def _to_file(self, path: Value, op: str, fds: tuple[int, ...]) -> bool:
+        number = self.descriptor(path)
+        out: Out | In
+        if path in ("/dev/null", "/dev/tty", "/dev/full", "/dev/zero"):
             out = Out()
-        elif text in ("/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"):
-            found = self.fds.get(1 if text in ("/dev/stdout", "/dev/fd/1") else 2)
-            out = found if isinstance(found, Out) else Out()
-        else:
-            where, entry = self.entry(path)
-            if entry.kind == "dir":
-                self.complain(f"{text_of(path)}: Is a directory")
-                return False
-            parent = where.rpartition("/")[0]
-            if self.world.strict_files and where and self.files.own(parent) is None and self.files.revision_kind(parent) == "missing":
+        elif number is not None:
+            if number not in self.fds:
                 self.complain(f"{text_of(path)}: No such file or directory")
                 return False
-            if not append:
-                self.write_file(path, "", False)
-            elif entry.kind in ("missing", "unknown"):
-                self.write_file(path, "" if entry.kind == "missing" else None, False)
-            out = FileOut(self, path, where)
+            out = self.fds[number]
+        else:
+            where, entry = self.entry(path)
+            problem = self._cannot_write(path, where, entry, op)
+            if problem:
+                self.complain(f"{text_of(path)}: {problem}")
+                return False
+            template = self.path_template(path, where) if where else ""
+            if where and op in (">", ">|", "&>"):
+                self.write_at(where, template, "", False)
+            elif where and entry.kind in ("missing", "unknown"):
+                self.write_at(where, template, "" if entry.kind == "missing" else None, False)
+            out = Out(None, where or None, "file", template)
         for fd in fds:
             self.fds[fd] = out
         return True
 
+    def _cannot_write(self, path: Value, where: str, entry: FileEntry, op: str) -> str:
+        if path == "":
+            return "No such file or directory"
+        if entry.kind == "dir":
+            return "Is a directory"
+        if entry.kind == "file" and op == ">" and self.options.get("noclobber"):
+            return "cannot overwrite existing file"
+        if self.world.machine is not None and where and self.kind_at(where.rpartition("/")[0]) in ("missing", "file"):
+            return "No such file or directory"
+        return ""
+
+    def kind_at(self, where: str) -> str:
+        """What is at a canonical path, as far as this process and the revision say."""
+        own = self.files.own(where)
+        return own.kind if own is not None else self.files.revision_kind(where)
+
     def _from_file(self, path: Value, fd: int) -> bool:
-        if path == "/dev/null":
-            self.fds[fd] = In("")
+        number = self.descriptor(path)
+        if number is not None:
+            if number not in self.fds:
+                self.complain(f"{text_of(path)}: No such file or directory")
+                return False
+            self.fds[fd] = self.fds[number]
             return True
         where, entry = self.entry(path)
-        if entry.kind == "missing":
+        if entry.kind == "missing" or path == "":
             self.complain(f"{text_of(path) or where}: No such file or directory")
             return False
-        content = self.read_file(path)
-        self.fds[fd] = In(content)
+        self.fds[fd] = In(self.read_file(path))
         return True
 
     # -- substitutions and subshells
@@ -917,37 +1176,49 @@ class Shell:
         if out is not None:
             self.fds = {**fds, 1: Out(out)}
         self.subshells += 1
+        self.ids.append(Hole("process id", True))
+        loops, self.loops = self.loops, 0
         lenient = self.lenient
         options = dict(self.options)
         if fresh:
             if not self.shopt.get("inherit_errexit"):
                 self.options = {**self.options, "errexit": False}
             self.subst += 1
-        traps, self.traps = self.traps, {k: v for k, v in self.traps.items() if v == "" or k not in ("EXIT", "ERR") or (k == "ERR" and self.options.get("errtrace"))}
+        frames, positional, source = list(self.frames), self.positional, self.source
+        traps, self.traps = self.traps, self._inherited_traps()
         try:
             try:
                 status = action()
             except ExitFlow as flow:
                 status = flow.code
-            if self.traps.get("EXIT"):
-                self.status = status
-                text = self.traps.pop("EXIT")
-                try:
-                    self.run_text(text, self.place())
-                except ExitFlow as flow:
-                    status = flow.code
-        except (ReturnFlow, BreakFlow, ContinueFlow) as flow:
-            status = flow.status if isinstance(flow, ReturnFlow) else 0
+            status = self.exit_trap(status, self.place())
+        except ReturnFlow as flow:
+            status = flow.status
+        except DiscardFlow:
+            status = 1
         finally:
             self.subshells -= 1
+            self.ids.pop()
+            self.loops = loops
             if fresh:
                 self.subst -= 1
             self.traps = traps
             self.options = options
             self.lenient = lenient
             self.fds = fds
+            self.frames[:] = frames
+            self.positional = positional
+            self.source = source
             self.restore(state)
+        if self.killed is not None and len(self.ids) == 1:
+            name, self.killed = self.killed, None
+            self.receive(name)
         return status
+
+    def _inherited_traps(self) -> dict[str, str]:
+        """The traps of a subshell: those that ignore a signal, and ERR and DEBUG where they are passed on."""
+        passed = {"ERR": "errtrace", "DEBUG": "functrace", "RETURN": "functrace"}
+        return {k: v for k, v in self.traps.items() if v == "" or (k in passed and self.options.get(passed[k]))}
 
     def capture(self, body: Sequence[bash.Statement], pos: int) -> Value:
         """The output of a command substitution, its trailing newlines removed; the status is left in `substatus`."""
@@ -960,15 +1231,7 @@ class Shell:
             and len(body[0].redirects) == 1
             and body[0].redirects[0].op == "<"
         ):
-            target = expansion.string(self, body[0].redirects[0].target)
-            _, entry = self.entry(target)
-            if entry.kind == "missing":
-                self.complain(f"{text_of(target)}: No such file or directory")
-                self.substatus = 1
-                return ""
-            content = self.read_file(target)
-            self.substatus = 0
-            return hole(f"content of {text_of(target) or 'a file'}") if content is None else expansion.strip_newlines(self, content)
+            return self._capture_file(body[0].redirects[0].target)
         keep = self.pos
         said, said_error = self.said, self.said_error
         status = self.subshell(lambda: self.run(body), out, fresh=True)
@@ -976,7 +1239,26 @@ class Shell:
         self.said_error = self.said_error if self.said_error is not None else said_error
         self.pos = keep
         self.substatus = status
-        return expansion.strip_newlines(self, concat(out))
+        return self._captured(concat(out))
+
+    def _captured(self, value: Value) -> Value:
+        if isinstance(value, Text):
+            value = concat([p.replace("\0", "") if isinstance(p, str) else Text((p,)) for p in value.pieces])
+        elif "\0" in value:
+            value = value.replace("\0", "")
+        return expansion.strip_newlines(self, value)
+
+    def _capture_file(self, word: bash.Word) -> Value:
+        """`$(<file)`."""
+        target = expansion.string(self, word)
+        _, entry = self.entry(target)
+        if entry.kind == "missing":
+            self.complain(f"{text_of(target)}: No such file or directory")
+            self.substatus = 1
+            return ""
+        content = self.read_file(target)
+        self.substatus = 0
+        return hole(f"content of {text_of(target) or 'a file'}") if content is None else self._captured(content)
 
     def capture_raw(self, body: Sequence[bash.Statement]) -> Value:
         """The whole output of a process substitution."""
@@ -1014,7 +1296,7 @@ class Shell:
             self.status = status
             return status
         self.pos = node.pos
-        return self.settle(status, node) if len(stages) > 1 else status
+        return self.settle(status, node, self.pipestatus) if len(stages) > 1 else status
 
     def _stages(self, node: bash.Pipeline) -> Status:
         fds = self.fds
@@ -1064,13 +1346,22 @@ class Shell:
         return statuses[-1]
 
     def _background(self, node: bash.Background) -> Status:
+        fds, mark, status = self.fds, len(self.tests), Undecided("a background job")
+        self.fds = {**fds, 0: In("")}
+        self.slept = False
         try:
-            self.subshell(lambda: self.execute(node.body))
+            status = self.subshell(lambda: self.execute(node.body))
         except StopFlow as flow:
             # A watcher that never ends is the normal case of a background job.
             if "endless loop" not in flow.reason and "more than" not in flow.reason:
                 raise
-        self.last_background = hole("process id", nonempty=True)
+            self.slept = True
+        finally:
+            self.fds = fds
+        identity = Hole("process id", True)
+        lasting = self.slept or any(t.outcome is None for t in self.tests[mark:])
+        self.jobs[identity] = Job(status, lasting)
+        self.last_background = Text((identity,))
         return 0
 
     # -- lists and conditions
@@ -1224,7 +1515,7 @@ class Shell:
         ignore = self.shopt.get("nocasematch", False)
         if isinstance(word, str) and isinstance(pattern, str):
             return matches(pattern, word, ignore_case=ignore)
-        outcome = self.observe(_match_ignoring if ignore else _match, word, pattern, partial=conditions.partial_match)
+        outcome = self.observe(_match_ignoring if ignore else _match, word, pattern, partly=conditions.partial_match)
         return outcome if outcome is None else bool(outcome)
 
     # -- loops
@@ -1235,8 +1526,8 @@ class Shell:
             return self.run(body), False
         except BreakFlow as flow:
             if flow.levels > 1 and self.loops > 1:
-                raise BreakFlow(flow.levels - 1) from None
-            return 0, True
+                raise BreakFlow(flow.levels - 1, flow.status) from None
+            return flow.status, True
         except ContinueFlow as flow:
             if flow.levels > 1 and self.loops > 1:
                 raise ContinueFlow(flow.levels - 1) from None
@@ -1244,6 +1535,9 @@ class Shell:
 
     def _for(self, node: bash.For) -> Status:
         values: list[Value] = []
+        if not _NAME.fullmatch(node.name):
+            self.complain(f"`{node.name}': not a valid identifier")
+            return self.settle(1, node)
         if node.words is None:
             values = list(self.positional)
         else:
@@ -1256,13 +1550,21 @@ class Shell:
         try:
             for value in values:
                 self.pos = node.pos
-                self.assign(node.name, value)
+                if not self._bind_loop(node.name, value):
+                    return 1
                 status, left = self._body(node.body)
                 if left:
                     break
         finally:
             self.loops -= 1
         return status
+
+    def _bind_loop(self, name: str, value: Value) -> bool:
+        var = self.vars.get(name)
+        if var is not None and var.nameref and not var.readonly:
+            self.put(name, replace(var, value=value, place=self.place(), guard=self.guard))
+            return True
+        return self.assign(name, value)
 
     def _while(self, node: bash.While) -> Status:
         self.loops += 1
@@ -1418,7 +1720,7 @@ class Shell:
         lenient = self.lenient
         try:
             return action(), None
-        except (ExitFlow, ReturnFlow, BreakFlow, ContinueFlow, ServeFlow, CallFlow, StopFlow) as flow:
+        except (ExitFlow, DiscardFlow, ReturnFlow, BreakFlow, ContinueFlow, ServeFlow, CallFlow, StopFlow) as flow:
             self.loops = loops
             self.lenient = lenient
             return 0, flow
@@ -1518,17 +1820,6 @@ class Shell:
         if flow is not None:
             raise flow
         return status
-
-
-class FileOut(Out):
-    """Writes through to a file of the interpreted file system."""
-
-    __slots__ = ("shell", "target")
-
-    def __init__(self, shell: Shell, target: Value, where: str) -> None:
-        super().__init__(None, where or None, "file")
-        self.shell = shell
-        self.target = target
 
 
 def _under(possible: list[Possible], place: Place, reason: str) -> list[Possible]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from botlint.documents import bash
 from botlint.shell import expansion, filecommands
 from botlint.shell.commands import MODELS
-from botlint.shell.files import WORKSPACE, canonical
+from botlint.shell.paths import WORKSPACE, canonical
 from botlint.shell.process import (
     Call,
     CallNode,

@@ -105,7 +105,7 @@ class _Parser:
             if self.text[self.at] == ")":
                 break
         self.at += 1
-        item = alternatives[0] if len(alternatives) == 1 else Choice(tuple(alternatives))
+        item = Choice(tuple(alternatives))
         match operator:
             case "?":
                 return optional(item)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from botlint.core.unknown import Unknown
 from botlint.documents.bash import Script, Source
+from botlint.shell.paths import Context, Mount, canonical
 from botlint.shell.values import Resolved, Value, resolve
 
 if TYPE_CHECKING:
@@ -84,22 +85,6 @@ class Variable:
     case: Literal["", "lower", "upper"] = ""
     nameref: bool = False
     local: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Mount:
-    """A directory of a container that is a directory of the host; both are canonical paths."""
-
-    inside: str
-    outside: str
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """Where a process runs: its working directory (canonical) and what its container mounts (None: not in a container)."""
-
-    cwd: str
-    mounts: tuple[Mount, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -224,11 +209,12 @@ class ObserveNode(Node):
 class FileNode(Node):
     """A look at the caller's files."""
 
-    __slots__ = ("path",)
+    __slots__ = ("context", "path")
 
-    def __init__(self, path: Value) -> None:
+    def __init__(self, path: Value, context: Context) -> None:
         super().__init__()
         self.path = path
+        self.context = context
 
 
 class ChooseNode(Node):
@@ -369,8 +355,8 @@ class Process:
             elif node.__class__ is CallNode:
                 outcome, child = world.outcome(node.call, inputs, node.captured, depth)  # type: ignore[attr-defined]
             else:
-                where = resolve(node.path, inputs)  # type: ignore[attr-defined]
-                outcome = inputs.file(where) if isinstance(where, str) else None
+                where = canonical(resolve(node.path, inputs), node.context)  # type: ignore[attr-defined]
+                outcome = None if where is None else inputs.file(where)
             children = node.children  # type: ignore[union-attr]
 
     def leaf(self, world: World, inputs: Inputs, forced: dict[int, bool], depth: int) -> tuple[Leaf, Solved | None]:

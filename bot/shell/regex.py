@@ -260,37 +260,35 @@ class PositionSets:
             case _:
                 raise PatternError("a back reference needs the other matcher")
 
-    def groups(self, node: Node, start: int, end: int, found: dict[int, tuple[int, int]]) -> None:
-        """Fills `found` with the group spans of the node's match of exactly [start, end): earlier parts take most."""
+    def follow(self, node: Node, start: int, allowed: int, found: dict[int, tuple[int, int]]) -> int:
+        """Fills `found` with the group spans on the node's first way from `start` to one of `allowed`, and gives its end.
+
+        Earlier alternatives and further repetitions come first, as in glibc once the end of the whole match is fixed.
+        """
         match node:
             case Group(index, item):
+                end = self.follow(item, start, allowed, found)
                 found[index] = (start, end)
-                self.groups(item, start, end, found)
+                return end
             case Sequence(items) if items:
-                wanted = [1 << end]
+                wanted = [allowed]
                 for item in reversed(items[1:]):
                     wanted.append(self.starts(item, wanted[-1]))
-                for item, allowed in zip(items, reversed(wanted), strict=True):
-                    stop = (self.ends(item, 1 << start) & allowed).bit_length() - 1
-                    self.groups(item, start, stop, found)
-                    start = stop
+                for item, ends in zip(items, reversed(wanted), strict=True):
+                    start = self.follow(item, start, ends, found)
+                return start
             case Choice(items):
                 for item in items:
-                    if self.ends(item, 1 << start) >> end & 1:
-                        self.groups(item, start, end, found)
-                        return
-            case Star(item):
-                if not _has_group(item):
-                    return
-                allowed = self.starts(node, 1 << end)
-                while start < end:
-                    stop = (self.ends(item, 1 << start) & allowed).bit_length() - 1
-                    if stop <= start:
-                        return
-                    self.groups(item, start, stop, found)
-                    start = stop
+                    if self.ends(item, 1 << start) & allowed:
+                        return self.follow(item, start, allowed, found)
+                return start
+            case Star(item) if _has_group(item):
+                again = self.starts(node, allowed)
+                while (further := again & ~(1 << start)) and self.ends(item, 1 << start) & further:
+                    start = self.follow(item, start, further, found)
+                return start
             case _:
-                return
+                return (self.ends(node, 1 << start) & allowed).bit_length() - 1
 
 
 def _run_starts(mask: int, ends: int) -> int:
@@ -365,7 +363,7 @@ class Scanner:
         end = self._sets.ends(regex.node, 1 << start).bit_length() - 1
         found: dict[int, tuple[int, int]] = {}
         if regex.group_count:
-            self._sets.groups(regex.node, start, end, found)
+            self._sets.follow(regex.node, start, 1 << end, found)
         return Found(self._text, start, end, tuple(found.get(index + 1) for index in range(regex.group_count)))
 
 

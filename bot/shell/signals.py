@@ -43,12 +43,17 @@ class ReturnFlow(Flow):
         self.status = status
 
 
-class BreakFlow(Flow):
-    """`break N`."""
+class DiscardFlow(Flow):
+    """An expansion error: what was read together is dropped, the shell goes on with the next line (a subshell ends)."""
 
-    def __init__(self, levels: int) -> None:
+
+class BreakFlow(Flow):
+    """`break N`; `status` is what the loop then gives."""
+
+    def __init__(self, levels: int, status: int = 0) -> None:
         super().__init__()
         self.levels = levels
+        self.status = status
 
 
 class ContinueFlow(Flow):

@@ -6,14 +6,17 @@ from botlint.shell.values import Value
 
 
 class Out:
-    """Where a command writes: a capture (chunks), a file (canonical path), or nowhere."""
+    """Where a command writes: a capture (chunks), a file (canonical path, and the path as a template), or nowhere."""
 
-    __slots__ = ("chunks", "path", "role")
+    __slots__ = ("chunks", "path", "role", "target")
 
-    def __init__(self, chunks: list[Value] | None = None, path: str | None = None, role: str = "") -> None:
+    def __init__(
+        self, chunks: list[Value] | None = None, path: str | None = None, role: str = "", target: Value = ""
+    ) -> None:
         self.chunks = chunks
         self.path = path
         self.role = role
+        self.target = target
 
     @property
     def wanted(self) -> bool:

@@ -6,10 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from botlint.shell.files import WORKSPACE
-from botlint.shell.process import Context, Inputs, Process, Variable
-from botlint.shell.values import Resolved, resolve
-from botlint.shell.world import Programmes, World
+from botlint.shell.files import FileSystem, Kind
+from botlint.shell.paths import WORKSPACE
+from botlint.shell.interpreter import Shell
+from botlint.shell.process import Context, Inputs, Mount, Process, Variable
+from botlint.shell.streams import Out
+from botlint.shell.values import Resolved, Value, concat, resolve
+from botlint.shell.world import Programmes, World, run
 
 
 @dataclass(slots=True)
@@ -60,6 +63,36 @@ class MemoryFiles:
         return sorted(self._dirs.get(path, ()))
 
 
+FOLDER = "/case"
+STUBS = "/stubs"
+_DIRECTORIES = frozenset("/ /bin /dev /etc /home /opt /proc /root /run /sbin /srv /sys /tmp /usr /usr/bin /usr/lib /usr/local /var".split())
+
+
+class Machine:
+    """What lies outside of the script's directory: a bare Linux machine with some programmes."""
+
+    def __init__(self, record: Collection[str], installed: Mapping[str, bool]) -> None:
+        self.record = record
+        self.installed = installed
+
+    def path(self, name: str) -> str | None:
+        """Where a programme is."""
+        if name in self.record:
+            return f"{STUBS}/{name}"
+        return f"/usr/bin/{name}" if self.installed.get(name) else None
+
+    def __call__(self, path: str) -> Kind:
+        """What is at a canonical path."""
+        if path in _DIRECTORIES or path == STUBS:
+            return "dir"
+        folder, _, name = path.rpartition("/")
+        if folder == STUBS:
+            return "file" if name in self.record else "missing"
+        if folder in ("/usr/bin", "/bin") and name in self.installed:
+            return "file" if self.installed[name] else "missing"
+        return "unknown" if folder in ("/etc", "/proc", "/usr/bin", "/bin") or path.startswith("/dev/") else "missing"
+
+
 def _plain(value: Resolved) -> str | None:
     return value if isinstance(value, str) else None
 
@@ -74,33 +107,34 @@ def run_script(
     record: Collection[str] = (),
     installed: Mapping[str, bool] | None = None,
 ) -> ScriptResult:
-    """Interprets one script in a directory of its own that holds `files`, with the environment `env`."""
-    from botlint.shell.interpreter import Shell
-    from botlint.shell.world import run
+    """Interprets one script in the directory FOLDER that holds `files`, with the environment `env`.
 
+    `installed` says which programmes the machine has; those in `record` lie in STUBS.
+    """
     files = {**(files or {}), name: text}
-    world = World(MemoryFiles(files), Programmes(record=record, installed=installed or {}), strict_files=True)
+    machine = Machine(record, installed or {})
+    programmes = Programmes(record=record, installed=installed or {}, path=machine.path)
+    world = World(MemoryFiles(files), programmes, machine)
     script = world.script(f"{WORKSPACE}/{name}", text)
     environment = dict(env or {})
-    names = frozenset(environment)
-    process = Process((name,), script, name, names, frozenset(), len(args), Context(WORKSPACE), "")
+    context = Context(WORKSPACE, (Mount(FOLDER, WORKSPACE),))
+    process = Process((name,), script, name, frozenset(environment), frozenset(), len(args), context, "")
     inputs = Inputs()
     inputs.update(environment)
     inputs.update({str(k + 1): a for k, a in enumerate(args)})
-    from botlint.shell.files import FileSystem
-
-    shell = Shell(world, process, inputs, {}, 0, FileSystem(world.files, None))
+    shell = Shell(world, process, inputs, {}, 0, FileSystem(world.files, None, machine))
     for variable, value in sorted(environment.items()):
         shell.vars[variable] = Variable(value, True)
     shell.positional = list(args)
-    errors: list[object] = []
-    shell.fds[2].chunks = errors  # type: ignore[union-attr,assignment]
+    errors: list[Value] = []
+    shell.fds[2] = Out(errors, role="stderr")
     leaf, _ = run(shell)
     stdout = None if leaf.stdout is None else _plain(resolve(leaf.stdout, inputs))
+    stderr = _plain(resolve(concat(errors), inputs))
     commands = [
         RecordedCommand([_plain(a) for a in r.argv], {k: _plain(v) for k, v in r.environment.items()})
         for r in world.recorded
     ]
     if leaf.kind != "exits":
-        return ScriptResult("undecided", None, stdout, None, commands, leaf.reason)
-    return ScriptResult("exits", leaf.code, stdout, None, commands)
+        return ScriptResult("undecided", None, stdout, stderr, commands, leaf.reason)
+    return ScriptResult("exits", leaf.code, stdout, stderr, commands)

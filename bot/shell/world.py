@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from botlint.documents.bash import Script, parse_script
-from botlint.shell.files import FileSystem, RevisionFiles
+from botlint.shell.files import FileSystem, Kind, RevisionFiles
 from botlint.shell.process import (
     MAX_CALL_DEPTH,
     Call,
@@ -42,15 +42,20 @@ class Programmes:
     submits: Callable[[list[str | None]], str | None] = lambda _: None
     record: Collection[str] = ()
     installed: Mapping[str, bool] = field(default_factory=dict)
+    path: Callable[[str], str | None] = lambda _: None
+    """Where a programme lies, if that is known."""
 
 
 class World:
     """One revision under interpretation."""
 
-    def __init__(self, files: RevisionFiles, programmes: Programmes, strict_files: bool = False) -> None:
+    def __init__(
+        self, files: RevisionFiles, programmes: Programmes, machine: Callable[[str], Kind] | None = None
+    ) -> None:
         self.files = files
         self.programmes = programmes
-        self.strict_files = strict_files
+        self.machine = machine
+        """What the machine has outside of the revision, where that is known."""
         self.processes: dict[tuple[object, ...], Process] = {}
         self.scripts: dict[tuple[str, str], Script] = {}
         self.texts: dict[tuple[str, str, int], Script] = {}
@@ -91,7 +96,7 @@ class World:
 
     def has_command(self, name: str) -> bool | None:
         """Whether a programme is installed where the script runs; None when only the machine knows."""
-        return self.programmes.installed.get(name)
+        return True if name in self.programmes.record else self.programmes.installed.get(name)
 
     # --------------------------------------------------------------------------------------------------- processes
 
@@ -194,7 +199,7 @@ class World:
 
         self.runs += 1
         call = inputs.call
-        shell = Shell(self, process, inputs, forced, depth, FileSystem(self.files, None if call is None else call.files))
+        shell = Shell(self, process, inputs, forced, depth, FileSystem(self.files, None if call is None else call.files, self.machine))
         for name in sorted(process.names):
             value = Text((Input(name, inputs[name]),))
             shell.vars[name] = Variable(value, True)
