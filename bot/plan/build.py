@@ -15,7 +15,7 @@ from botlint.plan.files import ScriptFiles
 from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Outcome, Server, Word
 from botlint.plan.servers import identify
 from botlint.repo.files import Files
-from botlint.shell.files import WORKSPACE
+from botlint.shell.paths import WORKSPACE
 from botlint.shell.process import Call, Context, Inputs, Leaf, Place, Process, Solved, Variable
 from botlint.shell.values import Hole, Input, Resolved, Text, Value, resolve
 from botlint.shell.world import Programmes, World

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -13,6 +13,7 @@ from botlint.shell import arithmetic_values, conditions, expansion, formatting
 from botlint.shell.paths import canonical
 from botlint.shell.process import Place, Variable
 from botlint.shell.signals import (
+    SIGNALS,
     BreakFlow,
     ContinueFlow,
     ExitFlow,
@@ -22,10 +23,10 @@ from botlint.shell.signals import (
     Undecided,
 )
 from botlint.shell.streams import In
-from botlint.shell.values import Text, Value, concat, derive, hole, text_of
+from botlint.shell.values import Hole, Text, Value, concat, derive, hole, text_of
 
 if TYPE_CHECKING:
-    from botlint.shell.interpreter import Shell
+    from botlint.shell.interpreter import Frame, Job, Shell
 
 Builtin = Callable[["Shell", list[Value]], Status]
 
@@ -86,8 +87,7 @@ def _echo(shell: Shell, args: list[Value]) -> Status:
         text_value = derive(_echo_text, text_value)
         if stops:
             newline = False
-    shell.write(concat([text_value, "\n"]) if newline else text_value)
-    return 0
+    return 0 if shell.write(concat([text_value, "\n"]) if newline else text_value) else 1
 
 
 def _echo_text(text: str) -> str:
@@ -111,14 +111,16 @@ def _printf(shell: Shell, args: list[Value]) -> Status:
         return 2
     value, status = format_values(shell, args)
     if target is None:
-        shell.write(value)
-        return status
+        return status if shell.write(value) else 1
     name = shell.concrete(target)
     if name is None:
         raise StopFlow("printf -v into an unknown name", shell.place())
     element = _ELEMENT.fullmatch(name)
     if element:
         return status if shell.assign(element.group(1), value, False, element.group(2)) else 1
+    if not _NAME.fullmatch(name):
+        shell.complain(f"printf: `{name}': not a valid identifier")
+        return 2
     return status if shell.assign(name, value) else 1
 
 
@@ -170,7 +172,11 @@ def _printf_text(template: str, *args: str) -> str:
 
 
 def _cd(shell: Shell, args: list[Value]) -> Status:
-    args = [a for a in args if a not in ("-P", "-L", "--")]
+    while args and isinstance(args[0], str) and re.fullmatch(r"-[PLe@]+|--", args[0]):
+        args = args[1:]
+    if len(args) > 1:
+        shell.complain("cd: too many arguments")
+        return 1
     target: Value = args[0] if args else expansion.variable_text(shell, "HOME")
     printed = False
     if target == "-":
@@ -180,7 +186,8 @@ def _cd(shell: Shell, args: list[Value]) -> Status:
         return 0
     where, entry = shell.entry(target)
     if entry.kind in ("missing", "file"):
-        shell.complain(f"cd: {text_of(target) or where}: No such file or directory")
+        problem = "Not a directory" if entry.kind == "file" else "No such file or directory"
+        shell.complain(f"cd: {text_of(target) or where}: {problem}")
         return 1
     before = expansion.path_value(shell, shell.context.cwd)
     if not where:
@@ -268,6 +275,11 @@ def declare(shell: Shell, words: Sequence[Value | Declared]) -> Status:
             flags.add("x")
     elif command == "readonly":
         flags.add("r")
+    if command == "local" and items == ["-"] and shell.frames:
+        frame = _innermost(shell)
+        if frame is not None and frame.options is None:
+            frame.options = dict(shell.options)
+        return 0
     if command == "local" and not any(f.function for f in shell.frames):
         shell.complain("local: can only be used in a function")
         return 1
@@ -310,17 +322,17 @@ def _declare_one(
         base = shell.target(base)
     old = shell.vars.get(base)
     if local:
-        shadowed = any(base in f.saved for f in shell.frames[-1:] if f.function)
-        if old is not None and old.readonly and not shadowed:
+        frame = _innermost(shell)
+        assert frame is not None
+        fresh = base not in frame.saved
+        if old is not None and old.readonly and (fresh or value is not None):
             shell.complain(f"{command}: {base}: readonly variable")
             return False
-        fresh = not any(base in f.saved for f in _innermost(shell))
         shell.declare_local(base)
         if fresh:
-            keep_export = old is not None and old.exported and False
-            old = Variable(None, local=True, exported=keep_export or bool(old and old.exported and shell.options.get("allexport")))
-            if "I" not in flags:
-                shell.put(base, old)
+            kept = old if old is not None and "I" in flags else Variable(None)
+            old = replace(kept, local=True, exported=old is not None and old.exported)
+            shell.put(base, old)
     if old is None:
         old = Variable(None)
     if old.readonly and (value is not None or (assign is not None and assign.array is not None) or "r" in off):
@@ -334,10 +346,13 @@ def _declare_one(
         outermost = next(f for f in shell.frames if base in f.saved)
         new = _with_flags(shell, outermost.saved[base] or Variable(None), flags, off)
     shell.put(base, replace(new, readonly=False))
-    if assign is not None and assign.array is not None:
+    array = assign.array if assign is not None else None
+    if array is None and new.kind and element is None and isinstance(value, str) and value[:1] == "(" and value[-1:] == ")":
+        array = _array_text(shell, value)
+    if array is not None:
         if new.kind == "":
             shell.put(base, replace(new, kind="array", readonly=False))
-        if not shell.assign_array(base, assign.array, append):
+        if not shell.assign_array(base, array, append):
             return False
     elif value is not None:
         index: Value | None = element.group(2) if element else None
@@ -356,7 +371,6 @@ def _declare_one(
     if global_scope:
         outermost = next(f for f in shell.frames if base in f.saved)
         outermost.saved[base] = shell.vars[base]
-        assert shadow is not None or True
         if shadow is not None:
             shell.put(base, shadow)
         else:
@@ -364,11 +378,20 @@ def _declare_one(
     return True
 
 
-def _innermost(shell: Shell) -> list[object]:
-    for frame in reversed(shell.frames):
-        if frame.function:
-            return [frame]
-    return []
+def _array_text(shell: Shell, text: str) -> list[tuple[bash.Word | None, bool, bash.Word]] | None:
+    """The elements that the text `(a b)` stands for when it is assigned to an array that is declared as one."""
+    for statement in shell.world.parse(f"array={text}", shell.place()):
+        if isinstance(statement, bash.Command) and len(statement.assigns) == 1 and not statement.words:
+            return statement.assigns[0].array
+    return None
+
+
+def _innermost(shell: Shell) -> Frame | None:
+    """The function call that runs, if any."""
+    return next((f for f in reversed(shell.frames) if f.function), None)
+
+
+_CASES: dict[str, Literal["lower", "upper", "capital"]] = {"l": "lower", "u": "upper", "c": "capital"}
 
 
 def _with_flags(shell: Shell, var: Variable, flags: set[str], off: set[str]) -> Variable:
@@ -385,13 +408,12 @@ def _with_flags(shell: Shell, var: Variable, flags: set[str], off: set[str]) -> 
     if kind and value is None:
         value = {}
     exported = (var.exported or "x" in flags) and "x" not in off
-    case: Literal["", "lower", "upper"] = var.case
-    if "l" in flags:
-        case = "lower"
-    if "u" in flags:
-        case = "upper"
-    if ("l" in off and case == "lower") or ("u" in off and case == "upper"):
-        case = ""
+    case: Literal["", "lower", "upper", "capital"] = var.case
+    for letter, name in _CASES.items():
+        if letter in flags:
+            case = name
+        elif letter in off and case == name:
+            case = ""
     place = var.place
     if "x" in flags and not var.exported and place is None:
         place = shell.place()
@@ -478,50 +500,51 @@ def _declare_plain(command: str) -> Builtin:
 
 
 def _unset(shell: Shell, args: list[Value]) -> Status:
-    functions_only = variables_only = namerefs = False
+    mode = ""
     status: Status = 0
     for arg in args:
         text = shell.concrete(arg)
         if text is None:
             raise StopFlow("unset of an unknown name", shell.place())
         if text in ("-f", "-v", "-n", "--"):
-            functions_only = functions_only or text == "-f"
-            variables_only = variables_only or text == "-v"
-            namerefs = namerefs or text == "-n"
-            continue
-        if functions_only:
-            shell.version += 1
-            shell.functions.pop(text, None)
+            mode = text if text != "--" else mode
             continue
         element = _ELEMENT.fullmatch(text)
-        if element:
+        if element and mode != "-f":
             _unset_element(shell, element.group(1), element.group(2))
-            continue
-        if not _NAME.fullmatch(text):
+        elif mode == "-v" and not _NAME.fullmatch(text):
             shell.complain(f"unset: `{text}': not a valid identifier")
             status = 1
-            continue
-        name = text if namerefs else shell.target(text)
-        var = shell.vars.get(name)
-        if var is None:
-            if not variables_only and name in shell.functions:
-                del shell.functions[name]
-            continue
-        if var.readonly:
-            shell.complain(f"unset: {name}: cannot unset: readonly variable")
+        elif not _unset_one(shell, text, mode):
             status = 1
-            continue
-        shell.get(name)
-        shell.unset(name)
-        for frame in reversed(shell.frames):
-            if frame.function and name in frame.saved:
-                if frame is not _innermost(shell)[0]:
-                    # Unsetting a caller's local uncovers the variable that it hid.
-                    uncovered = frame.saved.pop(name)
-                    if uncovered is not None:
-                        shell.put(name, uncovered)
-                break
     return status
+
+
+def _unset_one(shell: Shell, text: str, mode: str) -> bool:
+    name = text if mode == "-n" else shell.target(text)
+    var = None if mode == "-f" else shell.vars.get(name)
+    if var is None:
+        if mode in ("", "-f"):
+            shell.version += 1
+            shell.functions.pop(text, None)
+        return True
+    if var.readonly:
+        shell.complain(f"unset: {name}: cannot unset: readonly variable")
+        return False
+    shell.get(name)
+    shell.unset(name)
+    frame = next((f for f in reversed(shell.frames) if f.function and name in f.saved), None)
+    if frame is not None:
+        if frame is _innermost(shell):
+            return True
+        # Unsetting a caller's local uncovers the variable that it hid.
+        uncovered = frame.saved.pop(name)
+    else:
+        saved = next((t for t in reversed(shell.temporaries) if name in t), None)
+        uncovered = None if saved is None else saved.pop(name)
+    if uncovered is not None:
+        shell.put(name, uncovered)
+    return True
 
 
 def _unset_element(shell: Shell, name: str, index: str) -> None:
@@ -555,14 +578,14 @@ def _set(shell: Shell, args: list[Value]) -> Status:
         if text in ("--", "-"):
             at += 1
             if text == "--" or at < len(args):
-                shell.positional = list(args[at:])
-                shell.version += 1
+                _set_arguments(shell, args[at:])
             return 0
         on = text[0] == "-"
         for letter in text[1:]:
             if letter == "o":
                 at += 1
                 if at >= len(args):
+                    _print_options(shell, _LONG_OPTIONS, shell.options, "set" if not on else "")
                     return 0
                 option = shell.concrete(args[at]) or ""
                 if option not in _LONG_OPTIONS:
@@ -577,12 +600,34 @@ def _set(shell: Shell, args: list[Value]) -> Status:
         shell.version += 1
         at += 1
     if at < len(args):
-        shell.positional = list(args[at:])
-        shell.version += 1
+        _set_arguments(shell, args[at:])
     return 0
 
 
-_LONG_OPTIONS = frozenset([*OPTIONS.values(), "pipefail", "posix", "vi", "emacs", "history", "ignoreeof", "nolog", "interactive-comments"])
+def _set_arguments(shell: Shell, values: list[Value]) -> None:
+    shell.positional = list(values)
+    shell.version += 1
+    if shell.frames and not shell.frames[-1].function:
+        shell.frames[-1].keeps_arguments = True
+
+
+def _print_options(shell: Shell, names: Iterable[str], table: dict[str, bool], form: str) -> None:
+    """Lists options: as a table, or as the `set` or `shopt` commands that bring them back."""
+    for name in sorted(names):
+        on = table.get(name, name in _OPTIONS_ON)
+        if form == "set":
+            shell.write(f"set {'-' if on else '+'}o {name}\n")
+        elif form == "shopt":
+            shell.write(f"shopt {'-s' if on else '-u'} {name}\n")
+        else:
+            shell.write(f"{name:<15}\t{'on' if on else 'off'}\n")
+
+
+_LONG_OPTIONS = frozenset(
+    "allexport braceexpand emacs errexit errtrace functrace hashall histexpand history ignoreeof interactive-comments "
+    "keyword monitor noclobber noexec noglob nolog notify nounset onecmd physical pipefail posix privileged verbose vi "
+    "xtrace".split()
+)
 
 
 def _shift(shell: Shell, args: list[Value]) -> Status:
@@ -593,7 +638,7 @@ def _shift(shell: Shell, args: list[Value]) -> Status:
             raise StopFlow("shift by an unknown number", shell.place())
         if not re.fullmatch(r"-?\d+", text):
             shell.complain(f"shift: {text}: numeric argument required")
-            raise ExitFlow(1, shell.place(), shell.message())
+            return 1
         count = int(text)
     if count < 0 or count > len(shell.positional):
         return 1
@@ -607,31 +652,45 @@ def _shopt(shell: Shell, args: list[Value]) -> Status:
     names: list[str] = []
     for arg in args:
         text = shell.concrete(arg) or ""
-        if text.startswith("-"):
+        if text.startswith("-") and not names:
             flags += text[1:]
         else:
             names.append(text)
+    table, known = (shell.options, _LONG_OPTIONS) if "o" in flags else (shell.shopt, _SHOPT)
+    form = ("set" if "o" in flags else "shopt") if "p" in flags else ""
+    if not names:
+        _print_options(shell, known, table, form)
+        return 0
     status: Status = 0
     for name in names:
-        table = shell.options if "o" in flags else shell.shopt
-        if "s" in flags:
-            table[name] = True
-            shell.version += 1
-        elif "u" in flags:
-            table[name] = False
+        if name not in known:
+            shell.complain(f"shopt: {name}: invalid shell option name")
+            status = 1
+        elif "s" in flags or "u" in flags:
+            table[name] = "s" in flags
             shell.version += 1
         else:
-            on = table.get(name, name in _SHOPT_ON)
-            if not on:
+            if not table.get(name, name in _OPTIONS_ON):
                 status = 1
             if "q" not in flags:
-                shell.write(f"{name:<15}\t{'on' if on else 'off'}\n")
+                _print_options(shell, [name], table, form)
     return status
 
 
-_SHOPT_ON = frozenset(
-    "checkwinsize cmdhist complete_fullquote extquote force_fignore globasciiranges globskipdots hostcomplete "
-    "interactive_comments patsub_replacement progcomp promptvars sourcepath".split()
+_OPTIONS_ON = frozenset(
+    "braceexpand hashall interactive-comments checkwinsize cmdhist complete_fullquote extquote force_fignore "
+    "globasciiranges globskipdots hostcomplete interactive_comments patsub_replacement progcomp promptvars sourcepath".split()
+)
+"""Options that are on in a shell that runs a script."""
+
+_SHOPT = frozenset(
+    "autocd assoc_expand_once cdable_vars cdspell checkhash checkjobs checkwinsize cmdhist compat31 compat32 compat40 "
+    "compat41 compat42 compat43 compat44 complete_fullquote direxpand dirspell dotglob execfail expand_aliases extdebug "
+    "extglob extquote failglob force_fignore globasciiranges globskipdots globstar gnu_errfmt histappend histreedit "
+    "histverify hostcomplete huponexit inherit_errexit interactive_comments lastpipe lithist localvar_inherit "
+    "localvar_unset login_shell mailwarn no_empty_cmd_completion nocaseglob nocasematch noexpand_translation nullglob "
+    "patsub_replacement progcomp progcomp_alias promptvars restricted_shell shift_verbose sourcepath varredir_close "
+    "xpg_echo".split()
 )
 
 
@@ -716,7 +775,8 @@ def _exit(shell: Shell, args: list[Value]) -> Status:
     number = _number(shell, args, "exit")
     if number == -1 and not re.fullmatch(r"\s*[-+]?\d+\s*", text_of(args[0]) or ""):
         number = 2
-    code: Status = shell.status if number is None else number & 255
+    before = shell.status if shell.exit_status is None else shell.exit_status
+    code: Status = before if number is None else number & 255
     raise ExitFlow(code, shell.place(), shell.message(), shell.failed_call)
 
 
@@ -735,15 +795,22 @@ def _return(shell: Shell, args: list[Value]) -> Status:
 def _break(shell: Shell, args: list[Value]) -> Status:
     if shell.loops == 0:
         return 0
-    number = _number(shell, args, "break")
-    raise BreakFlow(1 if number is None else max(number, 1))
+    number = _levels(shell, args, "break")
+    raise BreakFlow(number) if number > 0 else BreakFlow(shell.loops, 1)
+
+
+def _levels(shell: Shell, args: list[Value], name: str) -> int:
+    number = _number(shell, args, name)
+    if number is not None and number < 1:
+        shell.complain(f"{name}: {number}: loop count out of range")
+    return 1 if number is None else number
 
 
 def _continue(shell: Shell, args: list[Value]) -> Status:
     if shell.loops == 0:
         return 0
-    number = _number(shell, args, "continue")
-    raise ContinueFlow(1 if number is None else max(number, 1))
+    number = _levels(shell, args, "continue")
+    raise ContinueFlow(number) if number > 0 else BreakFlow(shell.loops, 1)
 
 
 def _eval(shell: Shell, args: list[Value]) -> Status:
@@ -770,27 +837,29 @@ def _source(shell: Shell, args: list[Value]) -> Status:
         return 1
     frame = shell.enter_source(script, path, args[1:])
     try:
-        status: Status = 0
-        for statement in script:
-            status = shell.execute(statement)
+        status = shell.run_lines(script)
     except ReturnFlow as flow:
-        status = flow.status
+        shell.status = status = flow.status
     finally:
         shell.leave_source(frame, bool(args[1:]))
+    if "RETURN" in shell.traps:
+        shell.run_trap("RETURN")
     return status
 
 
 def _exec(shell: Shell, args: list[Value]) -> Status:
-    while args and isinstance(args[0], str) and args[0] in ("-c", "-l", "--"):
-        args = args[1:]
-    if args and args[0] == "-a":
-        args = args[2:]
+    overlay: dict[str, Variable] = {}
+    while args and isinstance(args[0], str) and args[0] in ("-c", "-l", "-cl", "-a", "--"):
+        if args[0].startswith("-c"):
+            overlay = {name: Variable(None, True) for name in shell.environment()}
+        args = args[2:] if args[0] == "-a" else args[1:]
     if not args:
         return 0
     place = shell.place()
     name = args[0]
     shown = name if isinstance(name, str) else shell.command_text(name)
-    status = shell.external(shown, args, {})
+    status = shell.external(shown, args, overlay)
+    shell.traps.pop("EXIT", None)
     raise ExitFlow(status, place, shell.message(), shell.failed_call)
 
 
@@ -817,18 +886,21 @@ def _find_command(shell: Shell, arg: Value, short: bool) -> Status:
     name = shell.concrete(arg)
     if name is None:
         return Undecided("command -v of an unknown name")
-    if name in shell.functions:
-        shell.write(f"{name}\n" if short else f"{name} is a function\n")
-        return 0
-    if name in BUILTINS:
-        shell.write(f"{name}\n" if short else f"{name} is a shell builtin\n")
-        return 0
-    known = shell.world.has_command(name)
+    for kind, names in (("a shell keyword", _KEYWORDS), ("a function", shell.functions), ("a shell builtin", BUILTINS)):
+        if name in names:
+            shell.write(f"{name}\n" if short else f"{name} is {kind}\n")
+            return 0
+    return _print_program(shell, name, "" if short else f"{name} is ", "" if short else "command")
+
+
+def _print_program(shell: Shell, name: str, before: str, complainer: str) -> Status:
+    """Prints where a programme lies, if it is installed."""
+    known, path = shell.find_program(name)
     if known is False:
-        if not short:
-            shell.complain(f"{name}: not found")
+        if complainer:
+            shell.complain(f"{complainer}: {name}: not found")
         return 1
-    shell.write(concat([hole(f"path of {name}", True), "\n"]))
+    shell.write(concat([before, path, "\n"]))
     return 0 if known else Undecided(f"whether {name} is installed")
 
 
@@ -853,24 +925,30 @@ def _type(shell: Shell, args: list[Value]) -> Status:
         flags += args[0][1:]
         args = args[1:]
     for arg in args:
-        name = shell.concrete(arg) or ""
-        if name in _KEYWORDS:
-            shell.write("keyword\n" if "t" in flags else f"{name} is a shell keyword\n")
-        elif name in shell.functions:
-            shell.write("function\n" if "t" in flags else f"{name} is a function\n")
-        elif name in BUILTINS:
-            shell.write("builtin\n" if "t" in flags else f"{name} is a shell builtin\n")
-        else:
-            known = shell.world.has_command(name)
-            if known is False:
-                status = 1
-                if "t" not in flags:
-                    shell.complain(f"type: {name}: not found")
-            else:
-                shell.write("file\n" if "t" in flags else concat([f"{name} is ", hole(f"path of {name}"), "\n"]))
-                if known is None:
-                    status = Undecided(f"whether {name} is installed")
+        one = _type_one(shell, shell.concrete(arg) or "", flags)
+        status = one if one != 0 else status
     return status
+
+
+def _type_one(shell: Shell, name: str, flags: str) -> Status:
+    if "P" not in flags:
+        for kind, shown, names in (
+            ("keyword", "a shell keyword", _KEYWORDS),
+            ("function", "a function", {} if "f" in flags else shell.functions),
+            ("builtin", "a shell builtin", BUILTINS),
+        ):
+            if name in names:
+                if "p" not in flags:
+                    shell.write(f"{kind}\n" if "t" in flags else f"{name} is {shown}\n")
+                return 0
+    if "t" not in flags:
+        quiet = "p" in flags or "P" in flags
+        return _print_program(shell, name, "" if quiet else f"{name} is ", "" if quiet else "type")
+    known, _ = shell.find_program(name)
+    if known is False:
+        return 1
+    shell.write("file\n" if known else hole(f"type of {name}"))
+    return 0 if known else Undecided(f"whether {name} is installed")
 
 
 def _let(shell: Shell, args: list[Value]) -> Status:
@@ -965,6 +1043,10 @@ def _read(shell: Shell, args: list[Value]) -> Status:
                 shell.complain(f"read: -{letter}: invalid option")
                 return 2
     names = [shell.concrete(a) or "" for a in args[at:]]
+    for name in names:
+        if not _NAME.fullmatch(name) and not _ELEMENT.fullmatch(name):
+            shell.complain(f"read: `{name}': not a valid identifier")
+            return 1
     source = shell.fds.get(fd)
     if not isinstance(source, In):
         return 1
@@ -1206,45 +1288,252 @@ def _known_lines(value: Value | None) -> list[Value]:
 # ----------------------------------------------------------------------------------------------------- jobs and traps
 
 
+def _signal_name(text: str) -> str | None:
+    """The name of a signal or pseudo-signal, without SIG; None if there is none."""
+    name = text.upper().removeprefix("SIG")
+    if name.isdigit():
+        number = int(name)
+        return "EXIT" if number == 0 else next((n for n, k in SIGNALS.items() if k == number), None)
+    return name if name in SIGNALS or name in _PSEUDO else None
+
+
+_PSEUDO = {"EXIT": 0, "DEBUG": 100, "ERR": 101, "RETURN": 102}
+
+
 def _trap(shell: Shell, args: list[Value]) -> Status:
     if args and args[0] == "--":
         args = args[1:]
     if not args or args[0] in ("-p", "-l"):
         if not args or args[0] == "-p":
-            for name, text in shell.traps.items():
-                shown = name if name in ("EXIT", "ERR", "DEBUG", "RETURN") else f"SIG{name}"
-                shell.write(f"trap -- {formatting.single_quote(text)} {shown}\n")
+            _print_traps(shell, args[1:])
         return 0
-    if len(args) == 1:
-        names, action = args, None
+    first = shell.concrete(args[0])
+    names = args[1:]
+    if not names or (first is not None and first.isdigit()):
+        action: str | None = None
+        names = args
     else:
-        first = args[0]
-        text = shell.concrete(first)
-        action = None if text == "-" else text
-        if text is None:
-            action = ":"
-        names = args[1:]
+        action = None if first == "-" else ":" if first is None else first
     shell.version += 1
+    status: Status = 0
     for arg in names:
-        name = (shell.concrete(arg) or "").upper().removeprefix("SIG")
-        name = {"0": "EXIT", "2": "INT", "15": "TERM", "1": "HUP", "3": "QUIT"}.get(name, name)
-        if action is None:
+        text = shell.concrete(arg) or ""
+        name = _signal_name(text)
+        if name is None:
+            shell.complain(f"trap: {text}: invalid signal specification")
+            status = 1
+        elif action is None:
             shell.traps.pop(name, None)
         else:
             shell.traps[name] = action
-    return 0
+    return status
+
+
+def _print_traps(shell: Shell, wanted: list[Value]) -> None:
+    names = [_signal_name(shell.concrete(a) or "") for a in wanted]
+    for name, text in sorted(shell.traps.items(), key=lambda item: {**SIGNALS, **_PSEUDO}.get(item[0], 0)):
+        if not wanted or name in names:
+            shell.write(f"trap -- {formatting.single_quote(text)} {name if name in _PSEUDO else 'SIG' + name}\n")
+
+
+def _job(shell: Shell, value: Value) -> Job | None:
+    """The background job that `$!`, a number of a job or a copy of it stands for."""
+    if isinstance(value, str):
+        match = re.fullmatch(r"%([0-9]+|%|\+)?", value)
+        jobs = list(shell.jobs.values())
+        if match is None or not jobs:
+            return None
+        number = int(match.group(1)) if match.group(1) and match.group(1).isdigit() else len(jobs)
+        return jobs[number - 1] if 0 < number <= len(jobs) else None
+    piece = value.pieces[0] if len(value.pieces) == 1 else None
+    return shell.jobs.get(piece) if isinstance(piece, Hole) else None
 
 
 def _wait(shell: Shell, args: list[Value]) -> Status:
-    return Undecided("wait") if args else 0
+    following = False
+    while args and isinstance(args[0], str) and re.fullmatch(r"-[fnp]+", args[0]):
+        following = following or "n" in args[0]
+        args = args[2:] if "p" in args[0] else args[1:]
+    if not args:
+        left = [j for j in shell.jobs.values() if not j.waited]
+        if following:
+            left = left[:1]
+        for job in left:
+            job.waited = True
+        if following:
+            return left[0].status if left else 127
+        return 0
+    status: Status = 0
+    for arg in args:
+        found = _job(shell, arg)
+        if found is not None:
+            found.waited = True
+            status = found.status
+        elif text_of(arg) is not None:
+            shell.complain(f"wait: pid {text_of(arg)} is not a child of this shell")
+            status = 127
+        else:
+            status = Undecided("wait")
+    return status
 
 
-def _kill(shell: Shell, _: list[Value]) -> Status:
-    return Undecided("kill")
+def _kill(shell: Shell, args: list[Value]) -> Status:
+    name: str | None = "TERM"
+    while args and isinstance(args[0], str) and args[0].startswith("-") and len(args[0]) > 1:
+        option = args[0]
+        args = args[1:]
+        if option == "--":
+            break
+        if option in ("-l", "-L"):
+            return Undecided("kill -l")
+        if option in ("-s", "-n"):
+            option = "-" + (shell.concrete(args[0]) or "" if args else "")
+            args = args[1:]
+        name = "0" if option == "-0" else _signal_name(option[1:])
+    if name is None or not args:
+        shell.complain("kill: invalid signal specification")
+        return 1 if args else 2
+    status: Status = 0
+    for arg in args:
+        one = _kill_one(shell, arg, name)
+        status = one if one != 0 else status
+    return status
 
 
-def _hash(_: Shell, args: list[Value]) -> Status:
-    return 0 if not args or args[0] == "-r" else Undecided("hash")
+def _kill_one(shell: Shell, arg: Value, name: str) -> Status:
+    piece = arg.pieces[0] if isinstance(arg, Text) and len(arg.pieces) == 1 else None
+    if isinstance(piece, Hole) and piece in shell.ids:
+        if name == "0":
+            return 0
+        if piece is shell.ids[-1]:
+            return shell.receive(name)
+        shell.killed = name
+        return 0
+    job = _job(shell, arg)
+    if job is None:
+        if isinstance(arg, str) and shell.world.machine is not None:
+            shell.complain(f"kill: ({arg}) - No such process")
+            return 1
+        return Undecided("kill")
+    if job.waited:
+        return 1
+    if name != "0":
+        job.status = 128 + SIGNALS[name] if job.lasting else Undecided("a background job that was sent a signal")
+    return 0 if job.lasting else Undecided("kill")
+
+
+def _hash(shell: Shell, args: list[Value]) -> Status:
+    status: Status = 0
+    for arg in args:
+        name = shell.concrete(arg)
+        if name is None or name.startswith("-") or name in BUILTINS or name in shell.functions:
+            continue
+        known, _ = shell.find_program(name)
+        if known is None:
+            status = Undecided(f"whether {name} is installed")
+        elif not known:
+            shell.complain(f"hash: {name}: not found")
+            status = 1
+    return status
+
+
+def _alias(shell: Shell, args: list[Value]) -> Status:
+    status: Status = 0
+    for arg in args or [*sorted(shell.aliases)]:
+        text = shell.concrete(arg) or ""
+        name, equals, value = text.partition("=")
+        if text == "-p":
+            continue
+        if equals:
+            shell.aliases[name] = value
+        elif name in shell.aliases:
+            shell.write(f"alias {name}={formatting.single_quote(shell.aliases[name])}\n")
+        else:
+            shell.complain(f"alias: {name}: not found")
+            status = 1
+    return status
+
+
+def _unalias(shell: Shell, args: list[Value]) -> Status:
+    status: Status = 0
+    for arg in args:
+        text = shell.concrete(arg) or ""
+        if text == "-a":
+            shell.aliases.clear()
+        elif shell.aliases.pop(text, None) is None:
+            shell.complain(f"unalias: {text}: not found")
+            status = 1
+    return status
+
+
+def _caller(shell: Shell, args: list[Value]) -> Status:
+    text = shell.concrete(args[0]) if args else None
+    number = int(text) if text is not None and text.isdigit() else 0
+    frames = list(reversed(shell.frames))
+    if number >= len(frames):
+        if args:
+            return 1
+        shell.write("0 NULL\n")
+        return 0
+    line = frames[number].call.line
+    outer = frames[number + 1] if number + 1 < len(frames) else None
+    path: Value = shell.name if outer is None else shell.shown_path(outer.source.path)
+    name = "main" if outer is None else outer.name
+    shell.write(concat([f"{line} {name} " if args else f"{line} ", path, "\n"]))
+    return 0
+
+
+def _umask(shell: Shell, args: list[Value]) -> Status:
+    symbolic = bool(args) and args[0] == "-S"
+    rest = args[1:] if symbolic or (args and args[0] == "-p") else args
+    if rest:
+        text = shell.concrete(rest[0]) or ""
+        if re.fullmatch(r"[0-7]{1,4}", text):
+            shell.umask = int(text, 8)
+            return 0
+        return Undecided("umask")
+    if shell.umask is None:
+        shell.write(concat([hole("umask", True), "\n"]))
+    elif symbolic:
+        modes = [7 & ~(shell.umask >> shift) for shift in (6, 3, 0)]
+        shown = ["".join(c for c, bit in (("r", 4), ("w", 2), ("x", 1)) if mode & bit) for mode in modes]
+        shell.write(f"u={shown[0]},g={shown[1]},o={shown[2]}\n")
+    else:
+        shell.write(f"{shell.umask:04o}\n")
+    return 0
+
+
+def _compgen(shell: Shell, args: list[Value]) -> Status:
+    """`compgen -v|-e|-A function|... PREFIX`: the names that the shell itself knows."""
+    kinds = {"-v": "variable", "-b": "builtin", "-k": "keyword", "-e": "export", "-A": shell.concrete(args[1]) if len(args) > 1 else ""}
+    option = args[0] if args and isinstance(args[0], str) else ""
+    kind = kinds.get(option)
+    names: Iterable[str]
+    if kind in ("variable", "export"):
+        names = [n for n, v in shell.vars.items() if kind == "variable" or v.exported]
+    elif kind in ("function", "builtin", "keyword"):
+        names = {"function": shell.functions, "builtin": BUILTINS, "keyword": _KEYWORDS}[kind]
+    else:
+        shell.write(hole("compgen"))
+        return Undecided("compgen finds something")
+    rest = args[2:] if option == "-A" else args[1:]
+    prefix = (shell.concrete(rest[0]) or "") if rest else ""
+    found = sorted(n for n in names if n.startswith(prefix))
+    shell.write("".join(f"{n}\n" for n in found))
+    return 0 if found else 1
+
+
+def _help(shell: Shell, args: list[Value]) -> Status:
+    known = all(a in BUILTINS or a in _KEYWORDS for a in args if isinstance(a, str))
+    if known:
+        shell.write(hole("help"))
+    return 0 if known else 1
+
+
+def _jobs(shell: Shell, args: list[Value]) -> Status:
+    if any(not job.waited for job in shell.jobs.values()):
+        shell.write(hole("jobs"))
+    return 0
 
 
 BUILTINS: dict[str, Builtin] = {
@@ -1289,20 +1578,22 @@ BUILTINS: dict[str, Builtin] = {
     "wait": _wait,
     "kill": _kill,
     "hash": _hash,
-    "umask": _true,
+    "umask": _umask,
+    "help": _help,
+    "compgen": _compgen,
     "ulimit": _true,
     "times": _true,
-    "alias": _true,
-    "unalias": _true,
+    "alias": _alias,
+    "unalias": _unalias,
     "enable": _true,
     "disown": _true,
-    "jobs": _true,
+    "jobs": _jobs,
     "bg": _true,
     "fg": _true,
     "history": _true,
     "suspend": _true,
     "logout": _exit,
-    "caller": _true,
+    "caller": _caller,
     "complete": _true,
     "bind": _true,
 }

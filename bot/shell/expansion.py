@@ -624,8 +624,8 @@ def path_value(shell: Shell, path: str) -> Value:
 _SPECIALS = {
     "?": _status,
     "#": lambda shell: str(len(shell.positional)),
-    "$": lambda _: hole("process id", True),
-    "BASHPID": lambda _: hole("process id", True),
+    "$": lambda shell: Text((shell.ids[0],)),
+    "BASHPID": lambda shell: Text((shell.ids[-1],)),
     "PPID": lambda _: hole("process id", True),
     "!": lambda shell: shell.last_background,
     "-": _flags,
@@ -1096,7 +1096,7 @@ def _case(op: str, extglob: bool, text: str, glob_text: str) -> str:
 
 def change_case(value: Value, how: str) -> Value:
     """The effect of `declare -l` and `declare -u`."""
-    return derive(str.lower if how == "lower" else str.upper, value)
+    return derive({"lower": str.lower, "upper": str.upper, "capital": str.capitalize}[how], value)
 
 
 def transform(shell: Shell, how: str, value: Value, name: str) -> Value:
@@ -1139,6 +1139,8 @@ def attributes(var: Variable) -> str:
         letters += "A"
     if var.integer:
         letters += "i"
+    if var.case == "capital":
+        letters += "c"
     if var.case == "lower":
         letters += "l"
     if var.nameref:

@@ -39,6 +39,7 @@ from botlint.shell.process import (
     Variable,
 )
 from botlint.shell.signals import (
+    SIGNALS,
     BreakFlow,
     CallFlow,
     ContinueFlow,
@@ -64,13 +65,6 @@ MAX_TRIALS = 8
 """Undecided tests inside undecided tests that are still tried both ways."""
 MAX_TRIED = 400
 """Undecided tests of one run that are tried both ways."""
-
-SIGNALS = {
-    "HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "TRAP": 5, "ABRT": 6, "BUS": 7, "FPE": 8, "KILL": 9, "USR1": 10, "SEGV": 11,
-    "USR2": 12, "PIPE": 13, "ALRM": 14, "TERM": 15, "STKFLT": 16, "CHLD": 17, "CONT": 18, "STOP": 19, "TSTP": 20, "TTIN": 21,
-    "TTOU": 22, "URG": 23, "XCPU": 24, "XFSZ": 25, "VTALRM": 26, "PROF": 27, "WINCH": 28, "IO": 29, "PWR": 30, "SYS": 31,
-}  # fmt: skip
-"""The signals of Linux by name (signal(7))."""
 
 _DEVICES = frozenset({"/dev/null", "/dev/tty", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"})
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -201,6 +195,7 @@ class Shell:
         """The process ids of this shell and of the subshells that are open."""
         self.killed: str | None = None
         self.slept = False
+        self.umask: int | None = None
         self.running: bash.Statement | None = None
         """The command that runs, for BASH_COMMAND."""
         self.temporaries: list[dict[str, Variable | None]] = []
@@ -604,13 +599,6 @@ class Shell:
             self.exit_status = None
         return status
 
-    def signal(self, name: str) -> Status:
-        """A signal that the shell sends to itself."""
-        if len(self.ids) > 1:
-            self.killed = name
-            return 0
-        return self.receive(name)
-
     def receive(self, name: str) -> Status:
         """A signal meets this shell: its trap runs, or the shell ends."""
         number = SIGNALS.get(name, 15)
@@ -891,6 +879,10 @@ class Shell:
                     self.vars.pop(name, None)
                 else:
                     self.vars[name] = var
+
+    def find_program(self, name: str) -> tuple[bool | None, Value]:
+        """Whether a programme is installed (None: only the machine knows), and where."""
+        return launching.find_program(self, name)
 
     def external(self, name: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
         """Runs an external command."""

@@ -82,7 +82,7 @@ class Variable:
     readonly: bool = False
     kind: Literal["", "array", "assoc"] = ""
     integer: bool = False
-    case: Literal["", "lower", "upper"] = ""
+    case: Literal["", "lower", "upper", "capital"] = ""
     nameref: bool = False
     local: bool = False
 
