@@ -6,7 +6,11 @@ collisions between values, patterns and separators likely, which is where readin
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
 NAMES = ("a", "b", "c")
 WORD_TEXT = "ab1 *?/.:-_=,"
@@ -421,3 +425,178 @@ def glob_scripts(draw: st.DrawFn) -> str:
         option,
         *(f"rec {pattern}" for pattern in patterns),
     )
+
+
+@st.composite
+def default_scripts(draw: st.DrawFn) -> str:
+    """Defaults with braces, quotes and nested expansions in them, in and out of double quotes."""
+    piece = st.one_of(
+        PLAIN,
+        st.sampled_from(
+            ["{", "}", "{}", "\\}", "\\{", "'q r'", '"d  q"', '"{"', '"}"', "'}'", "\\\\", '\\"', "\\$a", "$a", "${b}"]
+        ),
+        st.sampled_from(
+            ["${a:-x}", "${b:-{}", '${c:-"y z"}', "$(echo s)", "$(echo '}')", "$((1+1))", "`echo t`", ":", " "]
+        ),
+    )
+    words = []
+    for _ in range(draw(st.integers(1, 3))):
+        name = draw(st.sampled_from(NAMES))
+        operator = draw(st.sampled_from([":-", "-", ":+", "+", ":=", "="]))
+        text = "${" + name + operator + "".join(draw(st.lists(piece, max_size=4))) + "}"
+        words.append(f'"{text}"' if draw(st.booleans()) else text)
+    return lines(
+        "set -f", draw(assignments()), f"rec {' '.join(words)}", f"x={words[0]}", 'rec "$x" "$a" "$b" "$c"', "echo end"
+    )
+
+
+@st.composite
+def here_scripts(draw: st.DrawFn) -> str:
+    """Here-documents with expansions and backslashes, at several places of a command."""
+    piece = st.one_of(
+        st.text("ab \"'\\$`{}#", max_size=4).filter(lambda text: "`" not in text and "$" not in text),
+        st.sampled_from(["$a", "${b:-d e}", "$((1+2))", "$(echo s)", "\\$a", "\\`", "$", "\\\\", "\t", '${c:-"q"}']),
+    )
+
+    def body() -> str:
+        # Nothing that ends in a backslash: it would join the line with the delimiter.
+        rows = ["".join(draw(st.lists(piece, max_size=4))).rstrip("\\") for _ in range(draw(st.integers(0, 3)))]
+        return "".join(row + "\n" for row in rows)
+
+    delimiter = draw(st.sampled_from(["E", "'E'", '"E"', "\\E"]))
+    strip = draw(st.sampled_from(["<<", "<<-"]))
+    form = draw(
+        st.sampled_from(
+            [
+                "cat {0}\n{1}E\n",
+                "cat {0} | sed 's/^/>/'\n{1}E\n",
+                'x=$(cat {0}\n{1}E\n)\nrec "$x"\n',
+                'while IFS= read -r l; do rec "$l"; done {0}\n{1}E\n',
+                "f() {{ cat {0}\n{1}E\n}}\nf; f\n",
+                "if true; then cat {0}; fi && echo and\n{1}E\n",
+                "rec a {0} b 'c d'\n{1}E\n",
+                "cat {0}; cat <<F\n{1}E\nsecond $a\nF\n",
+                '{{ read -r p; read -r q; }} {0}\n{1}E\nrec "$p" "$q"\n',
+            ]
+        )
+    )
+    return lines(draw(assignments())) + form.format(f"{strip} {delimiter}", body()) + 'echo "end $?"\n'
+
+
+@st.composite
+def condition_scripts(draw: st.DrawFn) -> str:
+    """`[ ]` with right and wrong arguments, and `[[ ]]` with nested logic, by their statuses."""
+    operand = st.sampled_from(
+        ["a", "b", "''", "3", "04", "-1", "'a b'", "$x", '"$x"', "$u", '"$u"', "=", "-n", "'!'", "'('"]
+    )
+    unary = st.sampled_from(["-n", "-z", "-e", "-f", "-d", "!", "-v"])
+    binary = st.sampled_from(["=", "==", "!=", "-eq", "-ne", "-lt", "-gt", "-le", "-ge", "'<'", "-a", "-o", "-ef"])
+    plain = st.one_of(
+        operand,
+        st.tuples(unary, operand).map(" ".join),
+        st.tuples(operand, binary, operand).map(" ".join),
+        st.tuples(st.just("!"), operand, binary, operand).map(" ".join),
+        st.tuples(st.just("\\("), operand, st.just("\\)")).map(" ".join),
+        st.tuples(unary, operand, st.sampled_from(["-a", "-o"]), unary, operand).map(" ".join),
+        st.tuples(operand, st.just("="), operand, st.sampled_from(["-a", "-o"]), operand, st.just("!="), operand).map(
+            " ".join
+        ),
+    )
+    safe = st.sampled_from(["a", "b", "''", "3", "'a b'", "$x", '"$x"', "$u"])
+    leaf = st.one_of(
+        st.tuples(st.sampled_from(["-n", "-z"]), safe).map(" ".join),
+        st.tuples(safe, st.sampled_from(["==", "!=", "=", "<", ">"]), safe).map(" ".join),
+        st.tuples(st.sampled_from(["1", "3", "$n", "n+1"]), st.sampled_from(["-eq", "-lt", "-ge"]), st.just("3")).map(
+            " ".join
+        ),
+        safe,
+    )
+    nested = st.recursive(
+        leaf,
+        lambda inner: st.one_of(
+            st.tuples(inner, st.sampled_from([" && ", " || "]), inner).map("".join),
+            inner.map(lambda text: f"( {text} )"),
+            inner.map(lambda text: f"! {text}"),
+        ),
+        max_leaves=5,
+    )
+    parts = [f"x={quote(draw(st.sampled_from(['', 'a', 'a b', '3', 'a*', '-n'])))} n={draw(st.integers(0, 4))}"]
+    for _ in range(draw(st.integers(2, 5))):
+        if draw(st.booleans()):
+            parts.append(f"[ {draw(plain)} ] 2>/dev/null; echo $?")
+        else:
+            parts.append(f"[[ {draw(nested)} ]]; echo $?")
+    return lines(*parts)
+
+
+@st.composite
+def option_scripts(draw: st.DrawFn) -> str:
+    """Command lines taken apart by a `case` loop and by `getopts`."""
+    option = st.sampled_from(
+        ["-a", "-b", "-ab", "-c", "--tp", "--tp=8", "--name", "--", "-", "x", "'p q'", "''", "-n5", "-n", "5", "-an7"]
+    )
+    given = " ".join(draw(st.lists(option, max_size=6)))
+    return lines(
+        "parse() {",
+        "  while [[ $# -gt 0 ]]; do",
+        '    case "$1" in',
+        '      --tp=*) tp="${1#*=}"; shift ;;',
+        '      --tp|--name) eval "${1#--}=\\${2-}"; shift; shift || return 3 ;;',
+        "      -[ab]) flags+=${1#-}; shift ;;",
+        "      --) shift; break ;;",
+        '      -?*) echo "bad $1"; return 2 ;;',
+        '      *) rest+=("$1"); shift ;;',
+        "    esac",
+        "  done",
+        '  rest+=("$@")',
+        "}",
+        f'parse {given}; rec $? "$tp" "$name" "$flags" "${{rest[@]}}"',
+        f"set -- {given}",
+        'while getopts ":abn:" o; do echo "$o ${OPTARG-unset} $OPTIND"; done',
+        'shift $((OPTIND - 1)); rec "$@"',
+    )
+
+
+@st.composite
+def filter_scripts(draw: st.DrawFn) -> str:
+    """Small known texts through the external programs that recipes use on them."""
+    text = draw(st.text("ab1:, \n", max_size=12))
+    filters = [
+        "cut -d: -f1", "cut -d: -f2-", "cut -d, -f1,3", "cut -c2-3", "tr a-z A-Z", "tr -d ' '", "tr ',' '\\n'",
+        "tr -s ' '", "sed 's/a/X/'", "sed 's/[a-b]/<&>/g'", "sed -n '1p'", "sed '$d'",
+        "sed -e 's/^/> /' -e 's/1$//'", "sed -E 's/(a)(b)?/\\2\\1/'", "head -n 1", "head -n -1", "tail -n 1",
+        "tail -n +2", "sort", "sort -u", "sort -r", "uniq", "wc -l", "wc -w", "wc -c", "grep a", "grep -v a",
+        "grep -c ''", "grep -o '[0-9]'", "grep -E '^(a|b)'", "awk '{print $1}'", "awk -F: '{print $NF}'", "cat",
+    ]  # fmt: skip
+    chains = [
+        " | ".join(draw(st.lists(st.sampled_from(filters), min_size=1, max_size=3)))
+        for _ in range(draw(st.integers(1, 3)))
+    ]
+    parts = [f"s={quote(text)}"]
+    for chain in chains:
+        source = draw(st.sampled_from(['printf %s "$s"', 'echo "$s"']))
+        parts += [f'{source} | {chain}; echo "=$?"', f'x=$({source} | {chain}); rec "$x"']
+    return lines(*parts)
+
+
+FAMILIES: dict[str, Callable[[], SearchStrategy[str]]] = {
+    "expansion": expansion_scripts,
+    "arithmetic": arithmetic_scripts,
+    "control": control_scripts,
+    "arrays": array_scripts,
+    "patterns": pattern_scripts,
+    "regex": regex_scripts,
+    "read": read_scripts,
+    "quoting": quoting_scripts,
+    "printf": printf_scripts,
+    "scope": scope_scripts,
+    "globs": glob_scripts,
+    "defaults": default_scripts,
+    "here-documents": here_scripts,
+    "conditions": condition_scripts,
+    "options": option_scripts,
+    "filters": filter_scripts,
+}
+
+# The same scripts in every run, and no shared folder between runs: a failure is reproduced by running the test again.
+SETTINGS = settings(derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))

@@ -389,6 +389,8 @@ class _Shfmt:
                 return self.condition(node["X"])
             case "UnaryTest":
                 if node["Op"] == "!":
+                    if node["X"]["Type"] == "BinaryTest" and node["X"]["Op"] in ("&&", "||"):
+                        raise CannotReadError("binds `!` weaker than `&&` and `||`")
                     return ("not", self.condition(node["X"]))
                 return ("unary", node["Op"], self.word(node["X"]))
             case "BinaryTest":
@@ -407,8 +409,7 @@ class _Shfmt:
         for part in parts:
             match part["Type"]:
                 case "Lit" if quoted:
-                    special = "$`\\\\" if here else '$`"\\\\'
-                    yield ("quoted", re.sub(rf"\\([{special}])", r"\1", part["Value"].replace("\\\n", "")))
+                    yield ("quoted", _unescaped(part["Value"], "$`\\\\" if here else '$`"\\\\'))
                 case "Lit":
                     yield from _unquoted(part["Value"])
                 case "SglQuoted":
@@ -457,6 +458,9 @@ class _Shfmt:
             operator, arguments = ("//" if change.get("All") else "/"), tuple(words)
         elif "Exp" in node:
             operator = node["Exp"]["Op"]
+            if operator == "@":
+                letter = node["Exp"]["Word"]["Parts"][0]["Value"]
+                return ("parameter", quoted, kind, name, index, operator, ((("quoted", letter),),))
             arguments = (self.operand(node["Exp"].get("Word", {}), quoted and operator in DEFAULTS),)
         return ("parameter", quoted, kind, name, index, operator, arguments)
 
@@ -468,8 +472,7 @@ class _Shfmt:
             if part["Type"] == "SglQuoted" and not part.get("Dollar"):
                 raise CannotReadError("takes single quotes inside a quoted default for quotes")
             if part["Type"] == "Lit":
-                text = part["Value"].replace("\\\n", "")
-                atoms.append(("quoted", re.sub(r'\\([$`"\\}])', r"\1", text)))
+                atoms.append(("quoted", _unescaped(part["Value"], '$`"\\\\}')))
             else:
                 atoms.extend(self.atoms([part], quoted=True))
         return _literal(_runs(atoms))
@@ -477,8 +480,14 @@ class _Shfmt:
 
 def _unquoted(text: str) -> Iterable[Form]:
     """Splits literal text at its backslashes."""
-    for piece in re.split(r"(\\[\s\S])", text.replace("\\\n", "")):
-        yield ("quoted", piece[1:]) if piece.startswith("\\") else ("text", piece)
+    for piece in re.split(r"(\\[\s\S])", text):
+        if piece != "\\\n":
+            yield ("quoted", piece[1:]) if piece[:1] == "\\" and piece[1:] else ("text", piece)
+
+
+def _unescaped(text: str, special: str) -> str:
+    """Text inside double quotes: a backslash goes before a special character, with a newline it goes altogether."""
+    return re.sub(rf"\\(\n|[{special}])", lambda found: found[1].strip("\n"), text)
 
 
 def _without_tabs(word: Form) -> Form:
