@@ -270,7 +270,7 @@ def declare(shell: Shell, words: Sequence[Value | Declared]) -> Status:
             off.add("x")
             flags.discard("n")
         elif "f" in flags:
-            return 0
+            return _export_functions(shell, items)
         else:
             flags.add("x")
     elif command == "readonly":
@@ -376,6 +376,18 @@ def _declare_one(
         else:
             shell.unset(base)
     return True
+
+
+def _export_functions(shell: Shell, items: list[Value | Declared]) -> Status:
+    status: Status = 0
+    for item in items:
+        name = item.assign.name if isinstance(item, Declared) else shell.concrete(item)
+        if name is None or name not in shell.functions:
+            shell.complain(f"export: {name}: not a function")
+            status = 1
+        else:
+            shell.exported_functions.add(name)
+    return status
 
 
 def _array_text(shell: Shell, text: str) -> list[tuple[bash.Word | None, bool, bash.Word]] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from botlint.core.unknown import Unknown
 from botlint.documents import bash
 from botlint.shell import arithmetic_values, expansion
+from botlint.shell.paths import WORKSPACE
 from botlint.shell.patterns import ere_match, literal_text, matches
 from botlint.shell.process import Variable
 from botlint.shell.regex import PatternError
@@ -185,8 +186,19 @@ def file_test(shell: Shell, op: str, path: Value) -> bool | None:
         content = shell.read_file(path)
         return None if content is None else shell.nonempty(content)
     if op == "-x":
-        return True if kind == "dir" else None
+        return True if kind == "dir" else _executable(shell, path)
     return False
+
+
+def _executable(shell: Shell, path: Value) -> bool | None:
+    """Whether a file can be started: where the machine is known, programmes and scripts that say what runs them."""
+    where = shell.canonical(path)
+    if shell.world.machine is None or where is None:
+        return None
+    content = shell.read_file(path)
+    if content is None:
+        return not where.startswith(WORKSPACE)
+    return (text_of(content) or "").startswith("#!")
 
 
 def binary(shell: Shell, op: str, left: Value, right: Value) -> bool | None:

@@ -621,6 +621,23 @@ def path_value(shell: Shell, path: str) -> Value:
     return path
 
 
+_ON = frozenset({"braceexpand", "hashall", "interactive-comments"})
+
+
+def command_text(shell: Shell, node: bash.Statement) -> Value:
+    """A command as bash writes it: words and redirections with single spaces."""
+    if not isinstance(node, bash.Command):
+        return " ".join(shell.source.text[node.pos : node.end].split())
+    out = [shell.source.text[a.pos : a.end] for a in node.assigns]
+    for number, word in enumerate(node.words):
+        assign = (node.declares or {}).get(number)
+        out.append(word.text if assign is None else shell.source.text[assign.pos : assign.end])
+    for item in node.redirects:
+        fd = "" if item.fd is None else f"{{{item.fd}}}" if isinstance(item.fd, str) else str(item.fd)
+        out.append(f"{fd}{item.op}{'' if item.op in ('<&', '>&') else ' '}{item.target.text}")
+    return " ".join(out)
+
+
 _SPECIALS = {
     "?": _status,
     "#": lambda shell: str(len(shell.positional)),
@@ -643,6 +660,11 @@ _SPECIALS = {
     "EUID": lambda _: hole("EUID", True),
     "BASH": lambda _: "/bin/bash",
     "BASH_VERSION": lambda _: hole("BASH_VERSION", True),
+    "SHELLOPTS": lambda shell: ":".join(sorted(n for n in {*_ON, *shell.options} if shell.options.get(n, n in _ON))),
+    "BASHOPTS": lambda _: hole("BASHOPTS", True),
+    "BASH_COMMAND": lambda shell: "" if shell.running is None else command_text(shell, shell.running),
+    "BASH_VERSINFO": lambda _: "5",
+    "DIRSTACK": _pwd,
     "BASH_SUBSHELL": lambda shell: str(shell.subshells),
     "OSTYPE": lambda _: "linux-gnu",
     "HOSTTYPE": lambda _: hole("HOSTTYPE", True),
@@ -685,6 +707,8 @@ def _array(shell: Shell, name: str) -> dict[int, Value] | None:
         if main is not None:
             sources.append(main)
         return dict(enumerate(sources))
+    if name == "BASH_VERSINFO":
+        return {0: "5", 1: hole("BASH_VERSINFO", True), 2: hole("BASH_VERSINFO", True)}
     if name == "FUNCNAME":
         if not any(f.function for f in shell.frames):
             return {}

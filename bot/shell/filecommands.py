@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from botlint.shell.commands import MODELS, sed_in_place
 from botlint.shell.paths import canonical, relative_to_workspace
 from botlint.shell.patterns import matches
 from botlint.shell.process import FileEntry
 from botlint.shell.signals import Status, Undecided
 from botlint.shell.streams import In, Out
-from botlint.shell.values import Text, Value, concat, hole, text_of
+from botlint.shell.values import Text, Value, concat, derive, hole, text_of
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
@@ -273,7 +274,8 @@ def _cat(shell: Shell, args: list[Value]) -> Status | None:
         if path == "-":
             stdin = shell.fds.get(0)
             if isinstance(stdin, In):
-                out.append(_drain(shell, stdin))
+                rest = shell.drain(stdin)
+                out.append(hole("input") if rest is None else rest)
             continue
         _, entry = shell.entry(path)
         if entry.kind in ("missing", "dir"):
@@ -290,20 +292,11 @@ def _cat(shell: Shell, args: list[Value]) -> Status | None:
     return status
 
 
-def _drain(shell: Shell, stdin: In) -> Value:
-    value = stdin.value
-    if value is None:
-        return hole("input")
-    if stdin.pos:
-        value = (shell.concrete(value) or "")[stdin.pos :]
-    stdin.value, stdin.pos = "", 0
-    return value
-
-
 def _tee(shell: Shell, args: list[Value]) -> Status | None:
     flags, _, operands = _split(args)
     stdin = shell.fds.get(0)
-    content = _drain(shell, stdin) if isinstance(stdin, In) else ""
+    rest = shell.drain(stdin) if isinstance(stdin, In) else ""
+    content = hole("input") if rest is None else rest
     for path in operands:
         if text_of(path) in ("/dev/stderr", "/dev/tty"):
             continue
@@ -341,61 +334,70 @@ def _ls(shell: Shell, args: list[Value]) -> Status | None:
 
 def _sed_in_place(shell: Shell, args: list[Value]) -> Status | None:
     """`sed -i`: the model of sed over the content of each file."""
-    from botlint.shell.commands import MODELS
-
-    options: list[Value] = []
-    operands: list[Value] = []
-    in_place = False
-    script_given = False
-    at = 0
-    while at < len(args):
-        value = args[at]
-        text = text_of(value)
-        at += 1
-        if text is not None and (text == "-i" or text.startswith("--in-place") or re.fullmatch(r"-i\S+", text)):
-            in_place = True
-        elif text in ("-e", "-f", "--expression"):
-            options.extend([value, *args[at : at + 1]])
-            at += 1
-            script_given = True
-        elif text is not None and text.startswith("-") and len(text) > 1:
-            if re.fullmatch(r"-[nrEsuz]*i[nrEsuz]*", text):
-                in_place = True
-                text = text.replace("i", "")
-            if len(text) > 1:
-                options.append(text)
-        else:
-            operands.append(value)
-    if not in_place:
+    shape = shell.observe(_in_place_shape, *args)
+    if not isinstance(shape, tuple):
         return None
-    if not script_given:
-        options.extend(operands[:1])
-        operands = operands[1:]
+    kept, files, suffix = shape
+    options: list[Value] = [args[item] if isinstance(item, int) else item for item in kept]
     status: Status = 0
-    for path in operands:
+    for number in files:
+        path = args[number]
         _, entry = shell.entry(path)
         if entry.kind == "missing":
             shell.complain(f"sed: can't read {text_of(path)}: No such file or directory")
             status = 2
             continue
         content = shell.read_file(path)
-        if content is None:
-            shell.write_file(path, None, False)
-            status = status or Undecided("sed succeeds")
-            continue
-        from botlint.shell.launching import _Model
-        from botlint.shell.values import derive
-
-        function = _Model("sed")
-        outcome = shell.observe(function.status, *options, content)
+        outcome = None if content is None else shell.observe(_sed_status, *options, content)
+        if suffix:
+            shell.write_file(concat([path, suffix]), content, False)
         if outcome == 0:
-            shell.write_file(path, derive(function.output, *options, content), False)
+            assert content is not None
+            shell.write_file(path, derive(_sed_output, *options, content), False)
         else:
             shell.write_file(path, None, False)
             status = outcome if isinstance(outcome, int) and outcome > 0 else Undecided("sed succeeds")
-        del outcome
-    del MODELS
     return status
+
+
+def _in_place_shape(*texts: str) -> tuple[tuple[int | str, ...], tuple[int, ...], str] | None:
+    """For `sed -i`: its arguments (as positions where they are words of the call), the positions of the files, the suffix."""
+    found = sed_in_place(texts)
+    if found is None:
+        return None
+    kept, files = found
+    suffixes = [m.group(1) or m.group(2) for t in texts if (m := re.fullmatch(r"-[nErsuz]*i(.+)|--in-place=(.+)", t))]
+    return (
+        tuple(texts.index(k) if k in texts else k for k in kept),
+        tuple(len(texts) - 1 - texts[::-1].index(f) for f in files),
+        suffixes[-1] if suffixes else "",
+    )
+
+
+def _sed_status(*texts: str) -> int:
+    found = MODELS["sed"](texts[:-1], texts[-1])
+    return -1 if found is None else found[0]
+
+
+def _sed_output(*texts: str) -> str:
+    found = MODELS["sed"](texts[:-1], texts[-1])
+    return "" if found is None else found[1]
+
+
+def _same_files(shell: Shell, args: list[Value]) -> Status | None:
+    """`diff` and `cmp` of two files: whether they are equal; what differs is not shown."""
+    _, _, operands = _split(args, "UCI")
+    if len(operands) != 2:
+        return None
+    left, right = shell.read_file(operands[0]), shell.read_file(operands[1])
+    if left is None or right is None:
+        return None
+    same = shell.observe(str.__eq__, left, right)
+    if same is None:
+        return None
+    if not same:
+        shell.write(hole("the differences of two files"))
+    return int(not same)
 
 
 def _find(shell: Shell, args: list[Value]) -> Status | None:
@@ -544,6 +546,8 @@ COMMANDS: dict[str, FileCommand] = {
     "realpath": _realpath,
     "readlink": _realpath,
     "git": _git,
+    "diff": _same_files,
+    "cmp": _same_files,
 }
 
 __all__ = ["COMMANDS", "canonical"]

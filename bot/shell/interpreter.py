@@ -190,6 +190,7 @@ class Shell:
         self.dash_c = "c" in process.options
         self.readers: list[tuple[Out, list[bash.Statement]]] = []
         self.aliases: dict[str, str] = {}
+        self.exported_functions: set[str] = set()
         self.jobs: dict[Hole, Job] = {}
         self.ids = [Hole("process id", True)]
         """The process ids of this shell and of the subshells that are open."""
@@ -879,6 +880,15 @@ class Shell:
                     self.vars.pop(name, None)
                 else:
                     self.vars[name] = var
+
+    def import_function(self, name: str, value: Value) -> None:
+        """Defines a function that the parent has exported."""
+        text = self.concrete(value)
+        if text is not None:
+            for statement in self.world.parse(text, Place(self.source, 0)):
+                if isinstance(statement, bash.Function):
+                    self.functions[name] = statement
+        self.exported_functions.add(name)
 
     def find_program(self, name: str) -> tuple[bool | None, Value]:
         """Whether a programme is installed (None: only the machine knows), and where."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from botlint.documents import bash
-from botlint.shell import expansion, filecommands
-from botlint.shell.commands import MODELS
+from botlint.shell import conditions, expansion, filecommands
+from botlint.shell.builtins import BUILTINS
+from botlint.shell.commands import MODELS, WITHOUT_INPUT
 from botlint.shell.paths import WORKSPACE, canonical
 from botlint.shell.process import (
     Call,
@@ -54,7 +57,6 @@ def _valued(text: str) -> frozenset[str]:
 
 
 WRAPPERS: dict[str, Wrapper] = {
-    "env": Wrapper(_valued("-u --unset -C --chdir -S"), assignments=True),
     "nohup": Wrapper(),
     "setsid": Wrapper(),
     "numactl": Wrapper(_valued("-m -N -C -i -p -P --membind --cpunodebind --physcpubind --interleave --preferred")),
@@ -99,6 +101,14 @@ def external(shell: Shell, name: str, values: list[Value], overlay: dict[str, Va
     if base in programmes.record:
         _record(shell, base, values, overlay)
         return 0
+    if "/" not in name and shell.world.has_command(base) is False:
+        return _not_installed(shell, base, values, overlay)
+    if "/" in name:
+        refused = _not_executable(shell, values[0])
+        if refused:
+            return refused
+        if base in _ALSO_PROGRAMMES:
+            return BUILTINS[base](shell, values[1:])
     texts = [v if isinstance(v, str) else v.text for v in values]
     texts[0] = base
     if programmes.is_server(texts):
@@ -122,8 +132,57 @@ def external(shell: Shell, name: str, values: list[Value], overlay: dict[str, Va
         if status is not None:
             return status
     if base in NO_OUTPUT:
+        shell.slept = shell.slept or base == "sleep"
         return 0
-    return _model(shell, base, values[1:], overlay)
+    found = None if "/" in name or base in MODELS else _on_path(shell, base, overlay)
+    if found is not None:
+        return start_script(shell, found, values[1:], overlay, shell.context)
+    return _model(shell, base, values[1:])
+
+
+def find_program(shell: Shell, name: str) -> tuple[bool | None, Value]:
+    """Whether a programme is installed (None: only the machine knows), and where."""
+    found = _on_path(shell, name, {}) if name not in MODELS else None
+    if found is not None:
+        return True, found
+    path = shell.world.programmes.path(name)
+    return shell.world.has_command(name), path if path is not None else hole(f"path of {name}", True)
+
+
+def _on_path(shell: Shell, name: str, overlay: dict[str, Variable]) -> Value | None:
+    """The script of the revision that a bare name stands for, where PATH has a directory of the checkout."""
+    var = overlay.get("PATH") or shell.vars.get("PATH")
+    if var is None or not name or not isinstance(var.value, (str, Text)) or text_of(var.value) is None:
+        return None
+    for folder in (shell.concrete(var.value) or "").split(":"):
+        path = f"{folder}/{name}"
+        where = shell.canonical(path) if folder else None
+        if where is not None and where.startswith(WORKSPACE) and shell.entry(path)[1].kind == "file":
+            return path
+    return None
+
+
+def _not_installed(shell: Shell, name: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    found = _on_path(shell, name, overlay)
+    if found is not None:
+        return start_script(shell, found, values[1:], overlay, shell.context)
+    handler = shell.functions.get("command_not_found_handle")
+    if handler is not None:
+        return shell.subshell(lambda: shell.call_function(handler, "command_not_found_handle", values))
+    shell.complain(f"{name}: command not found")
+    return 127
+
+
+def _not_executable(shell: Shell, path: Value) -> int:
+    """The status for a path that cannot be started, 0 if it can (or if nobody knows)."""
+    _, entry = shell.entry(path)
+    if entry.kind == "dir":
+        shell.complain(f"{text_of(path)}: Is a directory")
+        return 126
+    if shell.world.machine is not None and entry.kind == "file" and conditions.file_test(shell, "-x", path) is False:
+        shell.complain(f"{text_of(path)}: Permission denied")
+        return 126
+    return 0
 
 
 def _check_server_words(shell: Shell, values: list[Value]) -> None:
@@ -148,128 +207,83 @@ def _record(shell: Shell, base: str, values: list[Value], overlay: dict[str, Var
 # ------------------------------------------------------------------------------------------------------ models, unknown
 
 
-def _model(shell: Shell, base: str, arguments: list[Value], overlay: dict[str, Variable]) -> Status:
-    del overlay
-    stdin = shell.fds.get(0)
-    model = MODELS.get(base)
+def _model(shell: Shell, base: str, arguments: list[Value]) -> Status:
+    """Runs a modelled command: a pure function of its arguments, its input and the files that it asks for."""
+    if base not in MODELS:
+        return _unknown(shell, base)
+    asked = shell.observe(partial(_asked, base), *arguments)
+    if not isinstance(asked, tuple):
+        return _unknown(shell, base)
+    contents: list[Value] = []
+    missing = 0
+    for path in asked:
+        _, entry = shell.entry(path)
+        content = shell.read_file(path) if entry.kind != "missing" else None
+        if content is not None:
+            contents.append(content)
+        elif entry.kind in ("missing", "dir"):
+            shell.complain(f"{base}: {path}: No such file or directory")
+            missing += 1
+        else:
+            return _unknown(shell, base)
+    if missing:
+        return _unknown(shell, base) if missing < len(asked) else 2 if base in _MISSING_IS_2 else 1
+    source = shell.fds.get(0)
+    stdin: Value | None = ""
+    if base not in WITHOUT_INPUT and isinstance(source, In) and (not asked or "-" in arguments):
+        stdin = shell.drain(source)
+    function = _Model(base, asked, stdin is not None)
+    inputs = [*arguments, "" if stdin is None else stdin, *contents]
+    outcome = shell.observe(function.status, *inputs)
+    if not isinstance(outcome, int) or outcome < 0:
+        return _unknown(shell, base)
     out = shell.fds.get(1)
-    if model is not None:
-        text: Value | None = ""
-        if base in _READS_STDIN:
-            arguments_or_none = _file_operands(shell, base, arguments)
-            if arguments_or_none is None:
-                return _unknown(shell, base)
-            arguments, content = arguments_or_none
-            if content is not None:
-                text = content
-            elif isinstance(stdin, In):
-                text = _rest(shell, stdin)
-            else:
-                text = ""
-        if text is not None:
-            function = _Model(base)
-            outcome = shell.observe(function.status, *arguments, text)
-            if isinstance(outcome, int) and outcome >= 0:
-                if isinstance(out, Out) and out.wanted:
-                    shell.write(derive(function.output, *arguments, text))
-                return outcome
-    return _unknown(shell, base)
+    if isinstance(out, Out) and out.wanted:
+        shell.write(derive(function.output, *inputs))
+    return outcome
 
 
-_READS_STDIN = frozenset(
-    "sed cut tr grep egrep fgrep head tail wc sort uniq awk gawk mawk rev tac paste nl tee cat jq base64 md5sum sha256sum fold column".split()
-)
+_MISSING_IS_2 = frozenset("grep egrep fgrep sed awk gawk mawk sort jq".split())
 
 
-def _rest(shell: Shell, stdin: In) -> Value | None:
-    value = stdin.value
-    if value is None:
-        return None
-    if stdin.pos:
-        known = shell.concrete(value)
-        rest: Value = (known or "")[stdin.pos :]
-    else:
-        rest = value
-    stdin.value, stdin.pos = "", 0
-    return rest
+def _asked(base: str, *texts: str) -> tuple[str, ...]:
+    """The files that a modelled command would read."""
+    if base in WITHOUT_INPUT:
+        return ()
+    paths: dict[str, None] = {}
+
+    def files(path: str) -> str:
+        paths[path] = None
+        return ""
+
+    MODELS[base](texts, "", files)
+    return tuple(paths)
 
 
 class _Model:
-    """Status and output of a modelled command, as pure functions of (arguments..., stdin)."""
+    """Status and output of a modelled command, as pure functions of (arguments..., input, contents of files...)."""
 
-    __slots__ = ("base",)
+    __slots__ = ("base", "has_input", "paths")
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, paths: tuple[str, ...], has_input: bool) -> None:
         self.base = base
+        self.paths = paths
+        self.has_input = has_input
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Model) and other.base == self.base
-
-    def __hash__(self) -> int:
-        return hash(self.base)
+    def _run(self, texts: tuple[str, ...]) -> tuple[int, str] | None:
+        split = len(texts) - len(self.paths)
+        files = dict(zip(self.paths, texts[split:], strict=True))
+        return MODELS[self.base](texts[: split - 1], texts[split - 1] if self.has_input else None, files.get)
 
     def status(self, *texts: str) -> int:
-        found = MODELS[self.base](list(texts[:-1]), texts[-1])
+        """The exit status, -1 if it is not known."""
+        found = self._run(texts)
         return -1 if found is None else found[0]
 
     def output(self, *texts: str) -> str:
-        found = MODELS[self.base](list(texts[:-1]), texts[-1])
+        """What is written."""
+        found = self._run(texts)
         return "" if found is None else found[1]
-
-
-def _file_operands(shell: Shell, base: str, arguments: list[Value]) -> tuple[list[Value], Value | None] | None:
-    """Splits off file operands of a filter: (other arguments, joined content), None if a content is unknown."""
-    skip = {"sed": 1, "grep": 1, "egrep": 1, "fgrep": 1, "awk": 1, "gawk": 1, "mawk": 1, "jq": 1, "tr": 9, "tee": 9}.get(base, 0)
-    valued = {
-        "sed": "efl",
-        "grep": "efmABC",
-        "egrep": "efmABC",
-        "fgrep": "efmABC",
-        "cut": "dfcb",
-        "head": "nc",
-        "tail": "nc",
-        "sort": "ktST",
-        "uniq": "fsw",
-        "awk": "Fvf",
-        "gawk": "Fvf",
-        "mawk": "Fvf",
-        "paste": "d",
-        "fold": "w",
-    }.get(base, "")
-    kept: list[Value] = []
-    contents: list[Value] = []
-    seen_script = False
-    at = 0
-    ended = False
-    while at < len(arguments):
-        value = arguments[at]
-        text = text_of(value)
-        at += 1
-        if not ended and text is not None and text.startswith("-") and text != "-":
-            kept.append(value)
-            if text == "--":
-                ended = True
-            elif base == "jq" and text in ("--arg", "--argjson"):
-                kept.extend(arguments[at : at + 2])
-                at += 2
-            elif not text.startswith("--") and text[-1] in valued and (len(text) == 2 or base in ("sed", "grep")):
-                if text[-1] in "ef" and base in ("sed", "grep", "egrep", "fgrep", "awk"):
-                    seen_script = True
-                kept.extend(arguments[at : at + 1])
-                at += 1
-            continue
-        if (skip and not seen_script) or text == "-":
-            kept.append(value)
-            seen_script = True
-            continue
-        if skip == 9 or (base in ("awk", "gawk", "mawk") and text is not None and re.match(r"[A-Za-z_]\w*=", text)):
-            kept.append(value)
-            continue
-        content = shell.read_file(value)
-        if content is None:
-            return None
-        contents.append(content)
-    return kept, concat(contents) if contents else None
 
 
 def _unknown(shell: Shell, base: str) -> Status:
@@ -290,73 +304,125 @@ def _wrapped(
 ) -> Status:
     overlay = dict(overlay)
     at = 0
-    operands = wrapper.operands
-    context = shell.context
+    operands: list[Value] = []
     while at < len(arguments):
         value = arguments[at]
-        text = text_of(value)
-        if text is None:
-            text = value.pieces[0] if isinstance(value, Text) and isinstance(value.pieces[0], str) else "?"
+        text = _start_of(value)
         if text == "--":
             at += 1
             break
         if text.startswith("-") and text != "-":
-            if text in wrapper.valued:
-                if base == "env" and text in ("-u", "--unset"):
-                    name = text_of(arguments[at + 1]) if at + 1 < len(arguments) else None
-                    if name:
-                        overlay[name] = Variable(None, True)
-                if base == "env" and text in ("-C", "--chdir") and at + 1 < len(arguments):
-                    where = shell.canonical(arguments[at + 1])
-                    context = Context(where or "/unknown", context.mounts)
-                if base == "env" and text == "-S" and at + 1 < len(arguments):
-                    script = concat(["env ", arguments[at + 1]])
-                    return shell.run_text(script, shell.place())
-                at += 2
-                continue
-            if base == "env" and text in ("-i", "-", "--ignore-environment"):
-                for name in shell.environment():
-                    overlay.setdefault(name, Variable(None, True))
-            if base == "sudo" and text in ("-E", "--preserve-env"):
-                pass
-            at += 1
-            continue
-        if wrapper.assignments and re.match(r"[A-Za-z_]\w*=", text):
+            at += 2 if text in wrapper.valued else 1
+        elif wrapper.assignments and re.match(r"[A-Za-z_]\w*=", text):
             name, rest = _split_assignment(value)
             overlay[name] = Variable(rest, True, shell.place(), shell.guard)
             at += 1
-            continue
-        if operands:
-            operands -= 1
+        elif len(operands) < wrapper.operands:
+            operands.append(value)
             at += 1
-            continue
-        if wrapper.positional_like and re.fullmatch(wrapper.positional_like, text) and at + 1 < len(arguments):
+        elif wrapper.positional_like and re.fullmatch(wrapper.positional_like, text) and at + 1 < len(arguments):
             at += 1
-            continue
-        break
-    rest = arguments[at:]
-    if not rest:
-        if base == "env":
-            for name, var in sorted(shell.environment(overlay).items()):
-                if isinstance(var.value, (str, Text)):
-                    shell.write(concat([f"{name}=", var.value, "\n"]))
-            return 0
+        else:
+            break
+    rest_arguments = arguments[at:]
+    if not rest_arguments:
         return Undecided(f"{base} succeeds")
+    if base == "timeout" and _outlasts(rest_arguments, operands):
+        return 124
+    return run_command(shell, rest_arguments, overlay)
+
+
+def _start_of(value: Value) -> str:
+    """The text of an argument, of a partly unknown one its literal start."""
+    text = text_of(value)
+    if text is not None:
+        return text
+    assert isinstance(value, Text)
+    first = value.pieces[0]
+    return first if isinstance(first, str) else "?"
+
+
+def _outlasts(command: list[Value], operands: list[Value]) -> bool:
+    """Whether a command is a `sleep` that is longer than the time which `timeout` gives it."""
+    if command[0] != "sleep" or len(command) != 2 or not operands:
+        return False
+    spans = [_seconds(text_of(command[1])), _seconds(text_of(operands[0]))]
+    return spans[0] is not None and spans[1] is not None and spans[0] > spans[1] > 0
+
+
+def _seconds(text: str | None) -> float | None:
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhd]?)", text or "")
+    return None if match is None else float(match.group(1)) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[match.group(2)]
+
+
+def _env(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    """`env [-i] [-u NAME] [-C DIR] [-S TEXT] [NAME=VALUE]... [COMMAND]` (env(1))."""
+    overlay = dict(overlay)
+    arguments = values[1:]
+    context = shell.context
+    at = 0
+    while at < len(arguments):
+        value = arguments[at]
+        text = _start_of(value)
+        operand = arguments[at + 1] if at + 1 < len(arguments) else ""
+        if text in ("-i", "-", "--ignore-environment"):
+            overlay = {**{name: Variable(None, True) for name in shell.environment()}, **{n: Variable(None, True) for n in overlay}}
+        elif text in ("-u", "--unset"):
+            overlay[shell.concrete(operand) or ""] = Variable(None, True)
+            at += 1
+        elif text.startswith("--unset="):
+            overlay[text[8:]] = Variable(None, True)
+        elif text in ("-C", "--chdir"):
+            context = Context(shell.canonical(operand) or "/unknown", context.mounts)
+            at += 1
+        elif text in ("-S", "--split-string"):
+            try:
+                words = shlex.split(shell.concrete(operand) or "")
+            except ValueError:
+                return _unknown(shell, base)
+            return _env(shell, base, ["env", *words, *arguments[at + 2 :]], overlay)
+        elif text == "--":
+            at += 1
+            break
+        elif not text.startswith("-"):
+            break
+        at += 1
+    while at < len(arguments) and re.match(r"[^=]+=", _start_of(arguments[at])):
+        name, rest = _split_assignment(arguments[at])
+        overlay[name] = Variable(rest, True, shell.place(), shell.guard)
+        at += 1
+    command = arguments[at:]
+    if not command:
+        for name, var in shell.environment(overlay).items():
+            if isinstance(var.value, (str, Text)):
+                shell.write(concat([f"{name}=", var.value, "\n"]))
+        return 0
     keep, shell.context = shell.context, context
     try:
-        return run_command(shell, rest, overlay)
+        return run_command(shell, command, overlay)
     finally:
         shell.context = keep
+
+
+def _printenv(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    if len(values) == 1:
+        return _env(shell, base, ["env"], overlay)
+    environment = shell.environment(overlay)
+    status = 0
+    for value in values[1:]:
+        var = environment.get(shell.concrete(value) or "")
+        if var is not None and isinstance(var.value, (str, Text)):
+            shell.write(concat([var.value, "\n"]))
+        else:
+            status = 1
+    return status
 
 
 def run_command(shell: Shell, values: list[Value], overlay: dict[str, Variable]) -> Status:
     """Runs an external command line (no functions, no builtins of the shell)."""
     name = values[0] if isinstance(values[0], str) else command_name(shell, values[0])
-    base = name.rpartition("/")[2]
-    from botlint.shell.builtins import BUILTINS
-
-    if base in _ALSO_PROGRAMMES and base not in SHELLS:
-        return BUILTINS[base](shell, values[1:])
+    if name in _ALSO_PROGRAMMES:
+        return BUILTINS[name](shell, values[1:])
     return external(shell, name, values, overlay)
 
 
@@ -376,10 +442,13 @@ def _split_assignment(value: Value) -> tuple[str, Value]:
 # ---------------------------------------------------------------------------------------------------------------- shells
 
 
+_LONG_OPTION_LETTERS = {"errexit": "e", "nounset": "u", "xtrace": "x", "noglob": "f", "pipefail": "P"}
+
+
 def _shell(shell: Shell, base: str, arguments: list[Value], overlay: dict[str, Variable]) -> Status:
     options = ""
     at = 0
-    command = False
+    command = from_input = False
     while at < len(arguments):
         text = text_of(arguments[at])
         if text is None or not text or text[0] not in "-+" or text == "-":
@@ -387,17 +456,17 @@ def _shell(shell: Shell, base: str, arguments: list[Value], overlay: dict[str, V
         at += 1
         if text == "--":
             break
-        if text in ("--login", "--norc", "--noprofile", "--posix", "--verbose"):
-            continue
-        if text in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
+        if text in ("-O", "+O", "--rcfile", "--init-file"):
             at += 1
             continue
         if text.startswith("--"):
             continue
         letters = text[1:]
         command = command or "c" in letters
-        options += "".join(c for c in letters if c in "eux")
+        from_input = from_input or "s" in letters
+        options += "".join(c for c in letters if c in "euxf")
         if letters.endswith("o"):
+            options += _LONG_OPTION_LETTERS.get(text_of(arguments[at]) or "", "") if at < len(arguments) else ""
             at += 1
     rest = arguments[at:]
     if command:
@@ -405,14 +474,14 @@ def _shell(shell: Shell, base: str, arguments: list[Value], overlay: dict[str, V
             return 2
         label = rest[1] if len(rest) > 1 else base
         return _start(shell, rest[0], True, rest[2:], overlay, shell.context, label, "c" + options)
-    if not rest or rest[0] == "-":
-        return _from_stdin(shell, rest[1:], overlay, options)
+    if from_input or not rest or rest[0] == "-":
+        return _from_stdin(shell, rest if from_input else rest[1:], overlay, options)
     return start_script(shell, rest[0], rest[1:], overlay, shell.context, options)
 
 
 def _from_stdin(shell: Shell, arguments: list[Value], overlay: dict[str, Variable], options: str) -> Status:
     stdin = shell.fds.get(0)
-    text = _rest(shell, stdin) if isinstance(stdin, In) else None
+    text = shell.drain(stdin) if isinstance(stdin, In) else None
     if text is None:
         return Undecided("a script from an unknown input")
     if text == "":
@@ -460,6 +529,14 @@ def _start(
     environment = {
         n: v for n, v in shell.environment(overlay).items() if v.value is not None and not isinstance(v.value, dict)
     }
+    for function in shell.exported_functions:
+        node = shell.functions.get(function)
+        if node is not None:
+            environment[f"BASH_FUNC_{function}%%"] = Variable(node.source.text[node.pos : node.end], True)
+    source = shell.fds.get(0)
+    stdin = shell.drain(source) if isinstance(source, In) and source.value else ""
+    if stdin:
+        options += "<"
     target: Value
     if is_text:
         target = script
@@ -489,6 +566,7 @@ def _start(
         files=shell.files.view(),
         guard=shell.guard,
         options=options,
+        stdin=stdin or "",
         names=frozenset(environment),
         unknown=unknown_names(environment, shell.process.unknown),
     )
@@ -872,7 +950,7 @@ def _ssh(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variab
 def _xargs(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
     options, rest = _options(values[1:], _valued("-n -I -P -L -d -a -s -E"))
     stdin = shell.fds.get(0)
-    text = _rest(shell, stdin) if isinstance(stdin, In) else None
+    text = shell.drain(stdin) if isinstance(stdin, In) else None
     known = None if text is None else shell.concrete(text)
     if known is None or "-d" in options or "-0" in options or "\\" in known or "'" in known or '"' in known:
         return _unknown(shell, base)
@@ -937,6 +1015,8 @@ _SPECIAL = {
     "ssh": _ssh,
     "xargs": _xargs,
     "which": _which,
+    "env": _env,
+    "printenv": _printenv,
     "srtctl": _submit,
 }
 

@@ -103,6 +103,7 @@ class Call:
     guard: Guard | None
     label_value: Value | None = None
     options: str = ""
+    stdin: Value = ""
     names: frozenset[str] = frozenset()
     unknown: frozenset[str] = frozenset()
 
@@ -252,8 +253,10 @@ class Inputs(dict[str, "Resolved"]):
         call, outer = self.call, self.outer
         if call is None or outer is None:
             raise KeyError(name)
-        if name[0].isdigit():
-            value: Value = call.arguments[int(name) - 1]
+        if name == "0":
+            value: Value = call.stdin
+        elif name[0].isdigit():
+            value = call.arguments[int(name) - 1]
         else:
             found = call.environment[name].value
             assert isinstance(found, str) or (found is not None and not isinstance(found, dict))

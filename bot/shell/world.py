@@ -20,10 +20,14 @@ from botlint.shell.process import (
     Variable,
 )
 from botlint.shell.signals import CallFlow, ExitFlow, Flow, ServeFlow, StopFlow, Undecided
+from botlint.shell.streams import In
 from botlint.shell.values import Budget, Hole, Input, Resolved, Text, Value, resolve
 
 MAX_SCRIPT = 8 << 20
 """Longest script that is read."""
+
+
+_OPTION_LETTERS = {"e": "errexit", "u": "nounset", "x": "xtrace", "f": "noglob", "P": "pipefail"}
 
 
 @dataclass(slots=True)
@@ -202,13 +206,16 @@ class World:
         shell = Shell(self, process, inputs, forced, depth, FileSystem(self.files, None if call is None else call.files, self.machine))
         for name in sorted(process.names):
             value = Text((Input(name, inputs[name]),))
-            shell.vars[name] = Variable(value, True)
+            if name.startswith("BASH_FUNC_"):
+                shell.import_function(name.removeprefix("BASH_FUNC_").removesuffix("%%"), value)
+            else:
+                shell.vars[name] = Variable(value, True)
         shell.positional = [Text((Input(str(k + 1), inputs[str(k + 1)]),)) for k in range(process.nargs)]
         for letter in process.options:
-            if letter in "eux":
-                shell.options[{"e": "errexit", "u": "nounset", "x": "xtrace"}[letter]] = True
-        if not shell.dash_c:
-            shell.vars.setdefault("PWD", Variable(None, True))
+            if letter in _OPTION_LETTERS:
+                shell.options[_OPTION_LETTERS[letter]] = True
+        if "<" in process.options:
+            shell.fds[0] = In(Text((Input("0", inputs["0"]),)))
         shell.vars.pop("PWD", None)
         leaf, child = run(shell)
         return shell.log, leaf, child
