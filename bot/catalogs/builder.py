@@ -81,8 +81,10 @@ def build(target: Target, source: Path | None = None) -> tuple[Snapshot, dict[st
             tree = folder / "source"
             unpack(wheel, tree, target.framework)
         snapshot = extract(target, tree, folder)
-    if snapshot.pop("problems"):
-        raise CannotFinish(f"{target.framework} {target.version} did not let itself be read in every part")
+    problems = snapshot.pop("problems")
+    if problems:
+        told = "; ".join(f"{part}: {problem}" for part, problem in problems.items())
+        raise CannotFinish(f"{target.framework} {target.version} could not be read in every part: {told}")
     return snapshot, release
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -220,6 +220,7 @@ class Catalog:
         self._variables = lru_cache(maxsize=64)(self._build_variables)
         self._options = lru_cache(maxsize=64)(self._build_options)
         self._names = lru_cache(maxsize=512)(self._build_names)
+        self._closest = lru_cache(maxsize=1024)(self._find_closest)
 
     def __repr__(self) -> str:
         return f"Catalog({self.framework!r}, {self.versions[0]} .. {self.versions[-1]})"
@@ -326,8 +327,15 @@ class Catalog:
         return self._variables(self._known(version))
 
     def variable(self, name: str, version: str) -> Variable | None:
-        """Return the environment variable of this name."""
-        return self.environment_at(version).get(name)
+        """Return the environment variable of this name; one with an old prefix that is rewritten counts as deprecated."""
+        table = self.environment_at(version)
+        if name in table:
+            return table[name]
+        for old, new in self._data.get("rewritten", {}).items():
+            found = table.get(f"{new}{name.removeprefix(old)}") if name.startswith(old) else None
+            if found is not None:
+                return replace(found, name=name, deprecated="warns", instead=found.name)
+        return None
 
     def owns(self, name: str) -> bool:
         """Whether an environment variable of this name would be the framework's, by its prefix."""
@@ -457,7 +465,9 @@ class Catalog:
 
     def closest(self, name: str, version: str, section: Section | str = "flags") -> str | None:
         """Return the name of the section or group that is nearest to a misspelt one, or None when none is near."""
-        version = self._known(version)
+        return self._closest(name, self._known(version), section)
+
+    def _find_closest(self, name: str, version: str, section: str) -> str | None:
         if section == "flags":
             known: Iterable[str] = self._spellings(version)
         elif section == "environment":

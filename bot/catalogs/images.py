@@ -34,8 +34,9 @@ class ImageFacts:
     """What is known of an image.
 
     `version` is the release that the tag names, or for a build between releases the nearest one; `versions` are the
-    catalog versions that the image may be, oldest first (one for a release, none where nothing is known); `reason`
-    says how this was found, or why it is not known.
+    catalog versions that the image may be, oldest first (one for a release, none where nothing is known); a `custom`
+    image was built from a branch of its own and may know names that no release has; `reason` says how this was found,
+    or why it is not known.
     """
 
     reference: str
@@ -49,6 +50,7 @@ class ImageFacts:
     platform: Platform | None = None
     built: date | None = None
     commit: str | None = None
+    custom: bool = False
     reason: str = ""
 
 
@@ -108,11 +110,12 @@ def _resolve(reference: str, as_of: date | None) -> ImageFacts:
         platform=parts.platform or known.get("platform"),
         built=parts.built,
         commit=parts.commit,
+        custom=bool(known.get("development") or set(parts.extra) - _MOVING),
     )
     if facts.framework is None:
         return replace(facts, reason=f"no framework is known for the repository {repository}")
-    if known.get("tag") == "other":
-        return replace(facts, reason=f"tags of {repository} are not versions of {facts.framework}")
+    if "product" in known:
+        return _bundled(facts, parts, str(known["product"]))
     if parts.version is None:
         parts = _with_plausible_number(parts, facts.framework)
     if parts.built is None and _short_date(parts) and facts.framework in FRAMEWORKS:
@@ -121,6 +124,16 @@ def _resolve(reference: str, as_of: date | None) -> ImageFacts:
     if parts.version is not None:
         return _named(facts, parts, bool(known) and not known.get("development"))
     return _between(facts, parts, as_of)
+
+
+def _bundled(facts: ImageFacts, parts: _Tag, product: str) -> ImageFacts:
+    """The tag is a version of a product that bundles the framework."""
+    bundle: Mapping[str, str] = _table()["bundles"].get(product, {}).get(parts.version or "", {})
+    version = bundle.get(str(facts.framework))
+    if version is None or parts.extra:
+        return replace(facts, reason=f"the tag is a version of {product}; which {facts.framework} is in it is not known")
+    named = _named(facts, _Tag(version=version), official=True)
+    return replace(named, reason=f"{product} {parts.version} has {facts.framework} {version}")
 
 
 def _named(facts: ImageFacts, parts: _Tag, official: bool) -> ImageFacts:
@@ -208,6 +221,7 @@ _VARIANT = re.compile(
 _DAY = re.compile(r"20[2-9]\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:\d{4})?")
 _SHORT_DAY = re.compile(r"(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 _COMMIT = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,40}")
+_MOVING = frozenset({"dev", "latest", "main", "nightly"})
 _TOOLKITS = frozenset({"pytorch", "torch", "release", "rocm", "cuda", "ubuntu", "py", "python", "7"})
 
 

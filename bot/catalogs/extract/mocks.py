@@ -123,6 +123,9 @@ class _AcceptsAnyKeyword:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__()
 
+    def __class_getitem__(cls, _: Any) -> type:
+        return cls
+
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
         return _any_schema()
