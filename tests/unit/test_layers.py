@@ -21,10 +21,11 @@ THIRD_PARTY = {
     "tree_sitter_bash": {"documents"},
     "jsonschema": {"documents", "plan"},
     "pydantic_core": {"catalogs"},
+    "httpx": {"catalogs"},
 }
 """Which layers may import a package: each stays behind one door."""
 
-BUILDER = {"pydantic_core"}
+BUILDER = {"httpx", "pydantic_core"}
 """Packages that are there where a catalog is built (beside the framework that it reads), not where botlint runs."""
 
 AT_USE = {"yaml", "tree_sitter", "tree_sitter_bash", "jsonschema"}

@@ -138,8 +138,9 @@ def test_every_command_loads_and_has_the_global_options(name: str) -> None:
     module, _, attribute = COMMANDS[name].target.partition(":")
     command = getattr(importlib.import_module(module), attribute)
     assert isinstance(command, click.Command)
-    flags = {flag for parameter in command.params for flag in parameter.opts}
-    assert {"--no-cache", "--no-color", "--quiet", "--verbose", "--output"} <= flags
+    for single in command.commands.values() if isinstance(command, click.Group) else (command,):
+        flags = {flag for parameter in single.params for flag in parameter.opts}
+        assert {"--no-cache", "--no-color", "--quiet", "--verbose", "--output"} <= flags, single.name
 
 
 def test_help_lists_the_commands_without_importing_them(capsys: pytest.CaptureFixture[str]) -> None:
