@@ -1509,7 +1509,7 @@ class _Parser:
                 self.i += 1
                 return Quoted("")
             self.i += 2
-            return Quoted("" if s[i + 1] == "\n" else s[i + 1])
+            return "" if s[i + 1] == "\n" else Quoted(s[i + 1])
         if c == "$":
             return self.dollar(False)
         if c == "`":
@@ -1826,7 +1826,8 @@ class _Parser:
             if self.i >= self.n:
                 raise self.error("unexpected EOF while looking for matching `}'", start)
             c = s[self.i]
-            if c in ends and self.i >= protected:
+            # The pattern of `${x///y}` begins with the third slash.
+            if c in ends and self.i >= protected and not (c == "/" and self.i == start and s.endswith("//", 0, start)):
                 break
             if c == "\\":
                 nxt = s[self.i + 1 : self.i + 2]

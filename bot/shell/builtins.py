@@ -106,6 +106,9 @@ def _printf(shell: Shell, args: list[Value]) -> Status:
         target, args = args[1], args[2:]
     if args and args[0] == "--":
         args = args[1:]
+    elif args and isinstance(args[0], str) and args[0].startswith("-") and len(args[0]) > 1:
+        shell.complain(f"printf: {args[0][:2]}: invalid option")
+        return 2
     if not args:
         shell.complain("printf: usage: printf [-v var] format [arguments]")
         return 2
@@ -330,7 +333,9 @@ def _declare_one(
             return False
         shell.declare_local(base)
         if fresh:
-            kept = old if old is not None and "I" in flags else Variable(None)
+            # In a call `a=1 f` the function's own `local a` starts with that value.
+            inherits = "I" in flags or any(base in t for t in shell.temporaries)
+            kept = old if old is not None and inherits else Variable(None)
             old = replace(kept, local=True, exported=old is not None and old.exported)
             shell.put(base, old)
     if old is None:
@@ -478,7 +483,7 @@ def _declaration_text(shell: Shell, name: str) -> Value:
     value = var.value
     if isinstance(value, dict):
         texts = {}
-        for key, item in value.items():
+        for key, item in expansion.table(shell, name).items():
             text = shell.concrete(item)
             if text is None:
                 return hole(f"declaration of {name}")
@@ -1200,11 +1205,16 @@ def _read_fields(line: str, ifs: str, raw: bool, limit: int | None) -> list[str]
             end = n
             while end > at and is_space(end - 1):
                 end -= 1
-            rest = "".join(c for c, _ in marked[at:end])
-            # One trailing separator that only ends the last field is dropped.
-            if end > at and is_other(end - 1) and not any(is_other(k) or is_space(k) for k in range(at, end - 1)):
-                rest = rest[:-1]
-            out.append(rest)
+            # A separator that only ends the last field is dropped.
+            word = at
+            while word < n and not is_space(word) and not is_other(word):
+                word += 1
+            after = word
+            seen = False
+            while after < n and (is_space(after) or (is_other(after) and not seen)):
+                seen = seen or is_other(after)
+                after += 1
+            out.append("".join(c for c, _ in marked[at : word if after >= n else end]))
             return out
         end = at
         while end < n and not is_space(end) and not is_other(end):
@@ -1222,6 +1232,7 @@ def _mapfile(shell: Shell, args: list[Value]) -> Status:
     strip = False
     delimiter = "\n"
     limit = 0
+    every, callback = 5000, ""
     origin = 0
     skip = 0
     keep = False
@@ -1250,6 +1261,10 @@ def _mapfile(shell: Shell, args: list[Value]) -> Status:
                 skip = int(operand or 0)
             elif letter == "u":
                 fd = int(operand or 0)
+            elif letter == "c":
+                every = int(operand or 1)
+            elif letter == "C":
+                callback = operand
         else:
             name = text
     source = shell.fds.get(fd)
@@ -1272,6 +1287,8 @@ def _mapfile(shell: Shell, args: list[Value]) -> Status:
         source.pos = len(text_value) if not limit else source.pos + sum(map(len, ended))
         lines = [p[:-1] if strip and p.endswith(delimiter) else p for p in ended]
     for number, line in enumerate(lines):
+        if callback and (number + 1) % every == 0:
+            shell.run_text(concat([f"{callback} {origin + number} ", derive(formatting.shell_quote, line)]), shell.place())
         cells[origin + number] = line
     base = old if old is not None and keep else Variable(None)
     shell.put(
@@ -1542,6 +1559,15 @@ def _help(shell: Shell, args: list[Value]) -> Status:
     return 0 if known else 1
 
 
+def _disown(shell: Shell, args: list[Value]) -> Status:
+    named = [a for a in args if not (isinstance(a, str) and a.startswith("-"))]
+    gone = [_job(shell, a) for a in named] if named else list(shell.jobs.values())[-1:]
+    if "-a" in args:
+        gone = list(shell.jobs.values())
+    shell.jobs = {k: v for k, v in shell.jobs.items() if v not in gone}
+    return 0
+
+
 def _jobs(shell: Shell, args: list[Value]) -> Status:
     if any(not job.waited for job in shell.jobs.values()):
         shell.write(hole("jobs"))
@@ -1598,7 +1624,7 @@ BUILTINS: dict[str, Builtin] = {
     "alias": _alias,
     "unalias": _unalias,
     "enable": _true,
-    "disown": _true,
+    "disown": _disown,
     "jobs": _jobs,
     "bg": _true,
     "fg": _true,

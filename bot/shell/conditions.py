@@ -14,7 +14,7 @@ from botlint.shell.paths import WORKSPACE
 from botlint.shell.patterns import ere_match, literal_text, matches
 from botlint.shell.process import Variable
 from botlint.shell.regex import PatternError
-from botlint.shell.values import Text, Value, concat, text_of
+from botlint.shell.values import Hole, Text, Value, concat, text_of
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
@@ -69,8 +69,9 @@ def _binary(shell: Shell, expr: bash.CondBinary) -> int | None:
     right = expansion.string(shell, expr.right)
     if op in _NUMBER_TESTS:
         try:
-            numbers = [arithmetic_values.evaluate_text(shell, v) if v else "0" for v in (left, right)]
-        except arithmetic_values.ArithmeticProblem:
+            numbers = [arithmetic_values.evaluate_plain(shell, v) if v else "0" for v in (left, right)]
+        except arithmetic_values.ArithmeticProblem as problem:
+            shell.complain(f"[[: {problem}")
             return 1
         outcome = shell.observe(partial(_compare, op), *numbers)
         return _status(None if outcome is None else bool(outcome))
@@ -97,7 +98,10 @@ def _regex(shell: Shell, left: Value, word: bash.Word) -> int | None:
         else:
             parts.append(expansion.string(shell, bash.Word((part,), "")))
     ignore = shell.shopt.get("nocasematch", False)
-    found = shell.observe(partial(_search, ignore), left, concat(parts))
+    found = shell.observe(partial(_search, ignore), left, concat(parts), partly=partial(_search_numbers, ignore))
+    if found is True:
+        shell.put("BASH_REMATCH", Variable({0: left}, kind="array", place=shell.place()))
+        return 0
     if found is None:
         return None
     if found == "bad":
@@ -116,6 +120,21 @@ def _search(ignore: bool, text: str, regex: str) -> object:
     except PatternError:
         return "bad"
     return False if found is None else tuple(found)
+
+
+NUMBERS = frozenset({"process id", "job id", "SLURM_JOB_ID"})
+"""Unknown texts that are decimal numbers."""
+
+
+def _search_numbers(ignore: bool, text: object, regex: object) -> bool | None:
+    """Whether a text with unknown numbers in it matches, if that does not hang on the numbers."""
+    if not isinstance(text, tuple) or not isinstance(regex, str):
+        return None
+    if not all(isinstance(p, str) or p.reason in NUMBERS for p in text):
+        return None
+    samples = ["".join(p if isinstance(p, str) else number for p in text) for number in ("7", "20480", "1399467")]
+    found = {isinstance(_search(ignore, sample, regex), tuple) for sample in samples}
+    return found.pop() if len(found) == 1 else None
 
 
 def _quote_regex(text: str) -> str:
@@ -167,8 +186,10 @@ def file_test(shell: Shell, op: str, path: Value) -> bool | None:
         return False
     if text in ("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"):
         return op in ("-e", "-a", "-c", "-r", "-w")
-    _, entry = shell.entry(path)
+    where, entry = shell.entry(path)
     kind = entry.kind
+    if op in ("-L", "-h") and where in shell.links:
+        return True
     if kind == "unknown":
         shell.note_unknown(path)
         return None
@@ -196,6 +217,8 @@ def _executable(shell: Shell, path: Value) -> bool | None:
     if shell.world.machine is None or where is None:
         return None
     content = shell.read_file(path)
+    if where in shell.executables:
+        return True
     if content is None:
         return not where.startswith(WORKSPACE)
     return (text_of(content) or "").startswith("#!")
@@ -204,14 +227,39 @@ def _executable(shell: Shell, path: Value) -> bool | None:
 def binary(shell: Shell, op: str, left: Value, right: Value) -> bool | None:
     """A binary test on expanded operands, without patterns."""
     if op in ("-nt", "-ot", "-ef"):
-        if op == "-ef":
-            a, b = shell.canonical(left), shell.canonical(right)
-            return None if a is None or b is None else (True if a == b else None)
-        return None
+        return _compare_files(shell, op, left, right)
+    same = _same_holes(left, right)
+    if same is not None and op in ("=", "==", "!="):
+        return same == (op != "!=")
     if isinstance(left, str) and isinstance(right, str):
         return _texts(op, left, right)
     outcome = shell.observe(partial(_texts, op), left, right, partly=partial(_partial_texts, op))
     return outcome if outcome is None else bool(outcome)
+
+
+def _same_holes(left: Value, right: Value) -> bool | None:
+    """Whether two wholly unknown texts are one: process ids differ, anything else may be equal by chance."""
+    if isinstance(left, str) or isinstance(right, str) or len(left.pieces) != 1 or len(right.pieces) != 1:
+        return None
+    first, second = left.pieces[0], right.pieces[0]
+    if not isinstance(first, Hole) or not isinstance(second, Hole):
+        return None
+    if first is second:
+        return True
+    return False if first.reason == second.reason == "process id" else None
+
+
+def _compare_files(shell: Shell, op: str, left: Value, right: Value) -> bool | None:
+    (a, first), (b, second) = shell.entry(left), shell.entry(right)
+    kinds = {first.kind, second.kind}
+    if op == "-ef":
+        if a and a == b:
+            return first.kind != "missing" if first.kind != "unknown" else None
+        return None if "unknown" in kinds else False
+    if "missing" not in kinds:
+        return None
+    newer, older = (first, second) if op == "-nt" else (second, first)
+    return None if newer.kind == "unknown" else newer.kind != "missing" and older.kind == "missing"
 
 
 def _texts(op: str, left: str, right: str) -> bool:
@@ -362,7 +410,7 @@ def _two(shell: Shell, left: Value, op: str, right: Value) -> int | None:
 
 def _numbers(op: str, left: str, right: str) -> object:
     for text in (left, right):
-        if _INTEGER.fullmatch(text) is None:
+        if _INTEGER.fullmatch(text) is None or not -(1 << 63) <= int(text) < 1 << 63:
             return text
     return _NUMBER_TESTS[op](int(left), int(right))
 

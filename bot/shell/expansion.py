@@ -11,7 +11,7 @@ from botlint.core.unknown import Unknown
 from botlint.documents import bash
 from botlint.shell import arithmetic_values, formatting
 from botlint.shell.braces import expand_braces
-from botlint.shell.paths import WORKSPACE, WORKSPACE_VARIABLE, canonical, relative_to_workspace
+from botlint.shell.paths import WORKSPACE, WORKSPACE_VARIABLE, normal, relative_to_workspace
 from botlint.shell.patterns import (
     change_case as change_case_text,
 )
@@ -609,15 +609,12 @@ def _pwd(shell: Shell) -> Value:
 
 
 def path_value(shell: Shell, path: str) -> Value:
-    """A canonical path as the process sees it."""
+    """A canonical path as the process sees it; the checkout's own place is not known, in a container either."""
+    if path.startswith(WORKSPACE):
+        return concat([Text((Hole(WORKSPACE_VARIABLE, True),)), path[len(WORKSPACE) :]])
     for mount in shell.context.mounts or ():
         if path == mount.outside or path.startswith(mount.outside.rstrip("/") + "/"):
             return mount.inside.rstrip("/") + path[len(mount.outside.rstrip("/")) :]
-    if path.startswith(WORKSPACE):
-        found = shell.vars.get(WORKSPACE_VARIABLE)
-        if found is not None and isinstance(found.value, (str, Text)):
-            return concat([found.value, path[len(WORKSPACE) :]])
-        return concat([Text((Hole(WORKSPACE_VARIABLE, True),)), path[len(WORKSPACE) :]])
     return path
 
 
@@ -626,12 +623,13 @@ _ON = frozenset({"braceexpand", "hashall", "interactive-comments"})
 
 def command_text(shell: Shell, node: bash.Statement) -> Value:
     """A command as bash writes it: words and redirections with single spaces."""
+    text = shell.trapped.text if shell.in_trap else shell.source.text
     if not isinstance(node, bash.Command):
-        return " ".join(shell.source.text[node.pos : node.end].split())
-    out = [shell.source.text[a.pos : a.end] for a in node.assigns]
+        return " ".join(text[node.pos : node.end].split())
+    out = [text[a.pos : a.end] for a in node.assigns]
     for number, word in enumerate(node.words):
         assign = (node.declares or {}).get(number)
-        out.append(word.text if assign is None else shell.source.text[assign.pos : assign.end])
+        out.append(word.text if assign is None else text[assign.pos : assign.end])
     for item in node.redirects:
         fd = "" if item.fd is None else f"{{{item.fd}}}" if isinstance(item.fd, str) else str(item.fd)
         out.append(f"{fd}{item.op}{'' if item.op in ('<&', '>&') else ' '}{item.target.text}")
@@ -649,7 +647,7 @@ _SPECIALS = {
     "_": lambda shell: shell.last_argument,
     "@": lambda shell: concat(spaced(shell.positional)) if shell.positional else None,
     "*": lambda shell: join(shell, shell.positional, True) if shell.positional else None,
-    "LINENO": lambda shell: str(shell.source.line(shell.pos)),
+    "LINENO": lambda shell: str(shell.line()),
     "RANDOM": lambda _: hole("RANDOM", True),
     "SRANDOM": lambda _: hole("SRANDOM", True),
     "SECONDS": lambda _: hole("SECONDS", True),
@@ -811,9 +809,9 @@ def _list_operation(shell: Shell, part: bash.Param, values: list[Value], name: s
         return _slice_list(shell, part, values, name)
     if op == "@":
         how = part.arg.text if part.arg is not None else ""
-        if how == "A":
+        if how in "AK":
             return None
-        if how == "K" or how == "k":
+        if how == "k":
             pairs: list[Value] = []
             for key, value in table(shell, name).items():
                 pairs.extend([str(key), value])
@@ -888,8 +886,13 @@ def _plain(shell: Shell, name: str, index: str | bash.Word | None) -> Value | No
 
 
 def _unbound(shell: Shell, name: str) -> None:
-    shell.complain(f"{name}: unbound variable")
-    raise ExitFlow(127 if shell.dash_c else 1, shell.place(), shell.message())
+    message = shell.complain(f"{'$' if name.isdigit() else ''}{name}: unbound variable")
+    raise ExitFlow(_fatal_status(shell), shell.place(), message)
+
+
+def _fatal_status(shell: Shell) -> int:
+    """The status of a shell that an unset variable ends."""
+    return 127 if shell.dash_c and not shell.options.get("errexit") else 1
 
 
 def _is_set_value(shell: Shell, part: bash.Param) -> Value | None:
@@ -941,6 +944,8 @@ def param(shell: Shell, part: bash.Param, in_quotes: bool) -> Value:
         return join(shell, [*sorted(n for n in shell.vars if n.startswith(name))], part.index == "*")
     if part.length:
         return _length(shell, part)
+    if op == "@" and part.index in ("@", "*") and part.arg is not None and part.arg.text in "AK":
+        return _whole_array(shell, part.arg.text, name)
     if (name == "*" or part.index == "*") and in_quotes and op not in ("-", ":-", "+", ":+", "=", ":=", "?", ":?"):
         values = list(shell.positional) if name == "*" else elements(shell, name)
         listed = _list_operation(shell, part, values, name, part.index)
@@ -973,9 +978,8 @@ def param(shell: Shell, part: bash.Param, in_quotes: bool) -> Value:
             assert part.arg is not None
             text = _operand(shell, part.arg, in_quotes)
             default = "parameter null or not set" if op == ":?" else "parameter not set"
-            message = concat([f"{shell.name}: line {shell.source.line(shell.pos)}: {name}: ", text or default, "\n"])
-            shell.write(message, 2)
-            raise ExitFlow(127 if shell.dash_c else 1, shell.place(), message)
+            message = shell.complain(concat([f"{name}: ", text or default]))
+            raise ExitFlow(_fatal_status(shell), shell.place(), message)
         return value
     if value is None:
         if shell.options.get("nounset"):
@@ -1136,13 +1140,33 @@ def transform(shell: Shell, how: str, value: Value, name: str) -> Value:
     if how == "u":
         return derive(_first_upper, value)
     if how == "P":
-        return value
+        return derive(_prompt, value)
     var = shell.get(name)
     if how == "a":
         return "" if var is None else attributes(var)
     if how == "A":
         return "" if var is None else derive(partial(_declared, name, attributes(var)), value)
     return value
+
+
+def _whole_array(shell: Shell, how: str, name: str) -> Value:
+    """`${a[@]@A}` and `${a[@]@K}`."""
+    cells = table(shell, name)
+    var = shell.get(name)
+    texts = {key: shell.concrete(value) for key, value in cells.items()}
+    if any(text is None for text in texts.values()):
+        return hole(f"declaration of {name}")
+    form = formatting.declare_form(name, attributes(var) if var is not None else "a", texts)  # type: ignore[arg-type]
+    if how == "A":
+        return form
+    inner = re.findall(r"\[((?:[^]\\]|\\.)*)\]=", form)
+    quoted_texts = [formatting.declare_value(t or "") for t in texts.values()]
+    return " ".join(f"{key} {text}" for key, text in zip(inner, quoted_texts, strict=False))
+
+
+def _prompt(text: str) -> str:
+    """The escapes of a prompt that stand for fixed text."""
+    return re.sub(r"\\([\\nre])", lambda m: {"\\": "\\", "n": "\n", "r": "\r", "e": "\x1b"}[m.group(1)], text)
 
 
 def _first_upper(text: str) -> str:
@@ -1190,7 +1214,7 @@ def glob(shell: Shell, field: list[tuple[Value, bool]]) -> list[Value]:
         return [plain]
     literal = text_of(plain)
     assert literal is not None
-    if not _really_globs(text):
+    if not _really_globs(text, shell.shopt.get("extglob", False)):
         return [re.sub(r"\\(.)", r"\1", text) if "\\" in text else literal]
     found = _find(shell, text)
     if found is None:
@@ -1203,50 +1227,80 @@ def glob(shell: Shell, field: list[tuple[Value, bool]]) -> list[Value]:
 
 
 @lru_cache(maxsize=1024)
-def _really_globs(text: str) -> bool:
+def _really_globs(text: str, extglob: bool = False) -> bool:
     bare = re.sub(r"\\.", "", text)
-    return "*" in bare or "?" in bare or ("[" in bare and "]" in bare)
+    return "*" in bare or "?" in bare or ("[" in bare and "]" in bare) or (extglob and re.search(r"[+@!]\(", bare) is not None)
 
 
 def _find(shell: Shell, text: str) -> list[str] | None:
-    absolute = text.startswith("/")
-    prefix = "/" if absolute else ""
-    base: Resolved = "/" if absolute else "."
-    where = canonical(base, shell.context)
+    """The paths that match a pattern, None if only the machine knows."""
+    prefix = "/" if text.startswith("/") else ""
+    where = shell.canonical(prefix or ".")
     assert where is not None
     results = [(prefix, where)]
     components = [c for c in text.split("/") if c]
     for number, component in enumerate(components):
         last = number == len(components) - 1
+        only_directories = not last or text.endswith("/")
         following: list[tuple[str, str]] = []
         for shown, at in results:
-            if not _really_globs(component):
-                name = re.sub(r"\\(.)", r"\1", component)
-                path = canonical(f"{at}/{name}" if not at.startswith(WORKSPACE) else (Unknown(WORKSPACE_VARIABLE), f"{at[len(WORKSPACE):]}/{name}"), shell.context)
-                assert path is not None
-                if last and name not in (".", "..") and not _exists(shell, path):
-                    continue
-                following.append((shown + name + ("" if last else "/"), path))
-                continue
-            names = _names(shell, at)
-            if names is None:
+            found = _matching(shell, component, at, only_directories)
+            if found is None:
                 return None
-            for name in names:
-                if name.startswith(".") and not component.startswith(".") and not shell.shopt.get("dotglob"):
-                    continue
-                if matches(component, name):
-                    following.append((shown + name + ("" if last else "/"), f"{at.rstrip('/')}/{name}"))
+            following.extend((f"{shown}{name}{'' if last or not name else '/'}", path) for name, path in found)
         results = following
-    found = sorted({shown for shown, _ in results})
-    if text.endswith("/"):
-        found = [f"{f}/" for f in found]
+    shown_paths = sorted({shown for shown, _ in results if shown})
+    return [f"{f}/" if not f.endswith("/") else f for f in shown_paths] if text.endswith("/") else shown_paths
+
+
+def _matching(shell: Shell, component: str, at: str, only_directories: bool) -> list[tuple[str, str]] | None:
+    """(name, canonical path) of what matches one component in a directory; '' is the directory itself (of `**`)."""
+    extglob = shell.shopt.get("extglob", False)
+    if not _really_globs(component, extglob):
+        name = re.sub(r"\\(.)", r"\1", component)
+        path = normal(f"{at.rstrip('/')}/{name}")
+        kind = shell.kind_at(path)
+        return [(name, path)] if kind == "dir" or (kind == "file" and not only_directories) or kind == "unknown" else []
+    if component == "**" and shell.shopt.get("globstar"):
+        return _below(shell, at, only_directories)
+    names = _names(shell, at)
+    if names is None:
+        return None
+    hidden = component.startswith(".") or shell.shopt.get("dotglob", False)
+    ignore = shell.shopt.get("nocaseglob", False)
+    found = [
+        (name, f"{at.rstrip('/')}/{name}")
+        for name in names
+        if (hidden or not name.startswith(".")) and matches(component, name, extglob=extglob, ignore_case=ignore)
+    ]
+    return [f for f in found if shell.kind_at(f[1]) == "dir"] if only_directories else found
+
+
+MAX_BELOW = 5_000
+
+
+def _below(shell: Shell, at: str, only_directories: bool) -> list[tuple[str, str]] | None:
+    """Everything below a directory, which itself counts as ''."""
+    found: list[tuple[str, str]] = [("", at)]
+    todo = [("", at)]
+    while todo:
+        shown, directory = todo.pop()
+        names = _names(shell, directory)
+        if names is None:
+            return None
+        for name in names:
+            if name.startswith(".") and not shell.shopt.get("dotglob"):
+                continue
+            path = f"{directory.rstrip('/')}/{name}"
+            below = f"{shown}/{name}" if shown else name
+            is_directory = shell.kind_at(path) == "dir"
+            if is_directory:
+                todo.append((below, path))
+            if is_directory or not only_directories:
+                found.append((below, path))
+        if len(found) > MAX_BELOW:
+            return None
     return found
-
-
-def _exists(shell: Shell, path: str) -> bool:
-    own = shell.files.own(path)
-    kind = own.kind if own is not None else shell.files.revision_kind(path)
-    return kind in ("file", "dir")
 
 
 def _names(shell: Shell, directory: str) -> list[str] | None:

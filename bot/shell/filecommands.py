@@ -256,9 +256,24 @@ def _mv(shell: Shell, args: list[Value]) -> Status | None:
     return copied
 
 
+def _chmod(shell: Shell, args: list[Value]) -> Status | None:
+    mode = text_of(args[0]) if args else None
+    for path in args[1:]:
+        where, entry = shell.entry(path)
+        if entry.kind == "missing":
+            shell.complain(f"chmod: cannot access '{text_of(path)}': No such file or directory")
+            return 1
+        if mode is not None and re.fullmatch(r"[ugoa]*\+[rwX]*x[rwx]*|[0-7]*[1357][0-7]{2}", mode):
+            shell.executables.add(where)
+    return 0
+
+
 def _ln(shell: Shell, args: list[Value]) -> Status | None:
-    _, _, operands = _split(args, "tS")
+    flags, _, operands = _split(args, "tS")
     if len(operands) >= 2:
+        where = shell.canonical(operands[-1])
+        if where is not None and "s" in flags:
+            shell.links.add(where)
         copied = _entry_copy(shell, operands[0])
         _put(shell, operands[-1], copied if copied.kind != "missing" else FileEntry("unknown", None, shell.place()))
     return 0
@@ -537,6 +552,7 @@ COMMANDS: dict[str, FileCommand] = {
     "cp": _cp,
     "mv": _mv,
     "ln": _ln,
+    "chmod": _chmod,
     "cat": _cat,
     "tee": _tee,
     "ls": _ls,

@@ -169,6 +169,10 @@ class Shell:
         self.pos = 0
         self.lenient = 0
         """Depth of contexts in which a failing command does not end the shell."""
+        self.inverted = 0
+        """How many of them only negate a status: the ERR trap still runs in what they run."""
+        self.unchecked: set[int] = set()
+        """Commands whose own failure is judged by the pipeline around them."""
         self.subshells = 0
         self.subst = 0
         self.loops = 0
@@ -197,6 +201,10 @@ class Shell:
         self.killed: str | None = None
         self.slept = False
         self.umask: int | None = None
+        self.links: set[str] = set()
+        self.executables: set[str] = set()
+        self.trapped: bash.Source = self.source
+        """The source of the command that a trap looks at."""
         self.running: bash.Statement | None = None
         """The command that runs, for BASH_COMMAND."""
         self.temporaries: list[dict[str, Variable | None]] = []
@@ -519,9 +527,21 @@ class Shell:
             self.said = value
         return True
 
-    def complain(self, message: str) -> None:
-        """An error message of the shell itself."""
-        self.write(f"{self.name}: line {self.source.line(self.pos)}: {message}\n", 2)
+    def complain(self, message: Value) -> Value:
+        """Writes an error message of the shell itself; the message as it is shown."""
+        path = self.source.path
+        name = self.name if path == self.process.script.source.path else self.shown_path(path)
+        shown = concat([name, f": line {self.line()}: ", message, "\n"])
+        self.write(shown, 2)
+        return shown
+
+    def line(self) -> int:
+        """The line that bash would name: a command whose second word goes over several lines is at the end of that word."""
+        line = self.source.line(self.pos)
+        node = self.running
+        if isinstance(node, bash.Command) and node.pos == self.pos and len(node.words) > 1:
+            return line + node.words[1].text.count("\n")
+        return line
 
     def message(self) -> Value | None:
         """What the script said last, on standard error if it said something there."""
@@ -565,11 +585,11 @@ class Shell:
         """`set -e`, the ERR trap and PIPESTATUS, after a command that counts."""
         self.status = status
         self.pipestatus = [status] if statuses is None else statuses
-        if status != 0 and isinstance(status, int) and self.lenient == 0:
-            if self.traps.get("ERR"):
+        if status != 0 and isinstance(status, int) and self.lenient == self.inverted:
+            if self.traps.get("ERR") and id(node) not in self.unchecked:
                 self.pos = node.pos
                 self.run_trap("ERR")
-            if self.options.get("errexit"):
+            if self.options.get("errexit") and self.lenient == 0:
                 raise ExitFlow(status, Place(self.source, node.pos), self.message(), self.failed_call)
         return status
 
@@ -580,6 +600,7 @@ class Shell:
             return
         keep, pipes = self.status, self.pipestatus
         self.in_trap = True
+        self.trapped = self.source
         try:
             self.run_text(text, self.place())
         finally:
@@ -816,9 +837,7 @@ class Shell:
         if node.redirects:
             name = values[0]
             if name == "exec" and len(values) == 1:
-                if self.redirect(node.redirects, lasting=True) is None:
-                    raise ExitFlow(1, self.place(), self.message())
-                return self.settle(0, node)
+                return self.settle(int(self.redirect(node.redirects, lasting=True) is None), node)
             outside = isinstance(name, str) and name not in self.functions and name not in BUILTINS
             before = dict(self.vars) if outside else None
             keep = self.redirect(node.redirects)
@@ -918,11 +937,9 @@ class Shell:
     def sourced(self, path: Value) -> tuple[bash.Script | None, str]:
         """The script that `source` reads; (None, 'unknown' or the path) if there is none."""
         text = text_of(path)
-        if text is not None and "/" not in text:
-            # Without a slash `source` searches PATH first; the working directory is what scripts mean.
-            where, entry = self.entry(path)
-        else:
-            where, entry = self.entry(path)
+        found = launching.on_path(self, text, {}) if text is not None and "/" not in text else None
+        path = path if found is None else found
+        where, entry = self.entry(path)
         if entry.kind == "missing":
             return None, where
         if entry.kind != "file":
@@ -1282,6 +1299,9 @@ class Shell:
         stages = node.stages
         if node.negated:
             self.lenient += 1
+            self.inverted += 1
+        plain = {id(s) for s in stages if isinstance(s, bash.Command)} if self.traps else set()
+        self.unchecked |= plain
         try:
             if not stages:
                 status: Status = 0
@@ -1293,6 +1313,8 @@ class Shell:
         finally:
             if node.negated:
                 self.lenient -= 1
+                self.inverted -= 1
+            self.unchecked -= plain
         if node.negated:
             status = negate(status)
             self.status = status

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +18,7 @@ from botlint.shell.process import (
     Call,
     CallNode,
     Context,
+    FileEntry,
     Mount,
     ServerStart,
     Variable,
@@ -86,7 +88,7 @@ WRAPPERS: dict[str, Wrapper] = {
 """Programmes that run the rest of their arguments (coreutils, util-linux, numactl, Open MPI)."""
 
 NO_OUTPUT = frozenset(
-    "sleep sync chmod chown chgrp renice modprobe sysctl ldconfig pkill killall scancel logger wall mount umount "
+    "sleep sync chown chgrp renice modprobe sysctl ldconfig pkill killall scancel logger wall mount umount "
     "swapoff swapon fuser reset clear stty tput ulimit".split()
 )
 """Programmes whose output nobody reads and whose status is taken to be a success."""
@@ -134,7 +136,7 @@ def external(shell: Shell, name: str, values: list[Value], overlay: dict[str, Va
     if base in NO_OUTPUT:
         shell.slept = shell.slept or base == "sleep"
         return 0
-    found = None if "/" in name or base in MODELS else _on_path(shell, base, overlay)
+    found = None if "/" in name or base in MODELS else on_path(shell, base, overlay)
     if found is not None:
         return start_script(shell, found, values[1:], overlay, shell.context)
     return _model(shell, base, values[1:])
@@ -142,14 +144,14 @@ def external(shell: Shell, name: str, values: list[Value], overlay: dict[str, Va
 
 def find_program(shell: Shell, name: str) -> tuple[bool | None, Value]:
     """Whether a programme is installed (None: only the machine knows), and where."""
-    found = _on_path(shell, name, {}) if name not in MODELS else None
+    found = on_path(shell, name, {}) if name not in MODELS else None
     if found is not None:
         return True, found
     path = shell.world.programmes.path(name)
     return shell.world.has_command(name), path if path is not None else hole(f"path of {name}", True)
 
 
-def _on_path(shell: Shell, name: str, overlay: dict[str, Variable]) -> Value | None:
+def on_path(shell: Shell, name: str, overlay: dict[str, Variable]) -> Value | None:
     """The script of the revision that a bare name stands for, where PATH has a directory of the checkout."""
     var = overlay.get("PATH") or shell.vars.get("PATH")
     if var is None or not name or not isinstance(var.value, (str, Text)) or text_of(var.value) is None:
@@ -163,7 +165,7 @@ def _on_path(shell: Shell, name: str, overlay: dict[str, Variable]) -> Value | N
 
 
 def _not_installed(shell: Shell, name: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
-    found = _on_path(shell, name, overlay)
+    found = on_path(shell, name, overlay)
     if found is not None:
         return start_script(shell, found, values[1:], overlay, shell.context)
     handler = shell.functions.get("command_not_found_handle")
@@ -210,10 +212,10 @@ def _record(shell: Shell, base: str, values: list[Value], overlay: dict[str, Var
 def _model(shell: Shell, base: str, arguments: list[Value]) -> Status:
     """Runs a modelled command: a pure function of its arguments, its input and the files that it asks for."""
     if base not in MODELS:
-        return _unknown(shell, base)
+        return _unknown(shell, base, arguments)
     asked = shell.observe(partial(_asked, base), *arguments)
     if not isinstance(asked, tuple):
-        return _unknown(shell, base)
+        return _unknown(shell, base, arguments)
     contents: list[Value] = []
     missing = 0
     for path in asked:
@@ -225,9 +227,9 @@ def _model(shell: Shell, base: str, arguments: list[Value]) -> Status:
             shell.complain(f"{base}: {path}: No such file or directory")
             missing += 1
         else:
-            return _unknown(shell, base)
+            return _unknown(shell, base, arguments)
     if missing:
-        return _unknown(shell, base) if missing < len(asked) else 2 if base in _MISSING_IS_2 else 1
+        return _unknown(shell, base, arguments) if missing < len(asked) else 2 if base in _MISSING_IS_2 else 1
     source = shell.fds.get(0)
     stdin: Value | None = ""
     if base not in WITHOUT_INPUT and isinstance(source, In) and (not asked or "-" in arguments):
@@ -236,7 +238,7 @@ def _model(shell: Shell, base: str, arguments: list[Value]) -> Status:
     inputs = [*arguments, "" if stdin is None else stdin, *contents]
     outcome = shell.observe(function.status, *inputs)
     if not isinstance(outcome, int) or outcome < 0:
-        return _unknown(shell, base)
+        return _unknown(shell, base, arguments)
     out = shell.fds.get(1)
     if isinstance(out, Out) and out.wanted:
         shell.write(derive(function.output, *inputs))
@@ -286,7 +288,9 @@ class _Model:
         return "" if found is None else found[1]
 
 
-def _unknown(shell: Shell, base: str) -> Status:
+def _unknown(shell: Shell, base: str, arguments: Sequence[Value] = ()) -> Status:
+    """A command that nobody knows: it reads its input, may make the files that it is told of, and is taken to succeed."""
+    _may_make(shell, arguments)
     stdin = shell.fds.get(0)
     if isinstance(stdin, In) and base not in ("nvidia-smi", "rocm-smi"):
         stdin.value, stdin.pos = "", 0
@@ -294,6 +298,21 @@ def _unknown(shell: Shell, base: str) -> Status:
     if isinstance(out, Out) and out.wanted:
         shell.write(hole(f"output of {base or 'an unknown command'}"))
     return Undecided(f"{base or 'an unknown command'} succeeds")
+
+
+def _may_make(shell: Shell, arguments: Sequence[Value]) -> None:
+    """What was missing at a path that an unknown command is given may be there after it."""
+    for argument in arguments:
+        text = text_of(argument)
+        if text is None:
+            where = shell.canonical(argument) if isinstance(argument, Text) else None
+        else:
+            where = shell.canonical(text.rpartition("=")[2]) if "/" in text else None
+        if where is None:
+            continue
+        own = shell.files.own(where)
+        if own is not None and own.kind == "missing":
+            shell.files.put(where, argument if isinstance(argument, Text) else where, FileEntry("unknown"))
 
 
 # -------------------------------------------------------------------------------------------------------------- wrappers
@@ -584,7 +603,10 @@ def _start(
         raise StopFlow(str(outcome[1]), place)
     if kind == "missing":
         shown = label_text or "the script"
-        shell.write(f"bash: {shown}: No such file or directory\n", 2)
+        if label is script and not options:
+            shell.complain(f"{shown}: No such file or directory")
+        else:
+            shell.write(f"bash: {shown}: No such file or directory\n", 2)
         shell.failed_call = (call, 127)
         return 127
     if kind == "unknown":
@@ -767,7 +789,7 @@ def _srun(shell: Shell, base: str, values: list[Value], overlay: dict[str, Varia
             first = item if isinstance(item, str) else item.pieces[0]
             if isinstance(first, str) and "=" in first:
                 name, value = _split_assignment(item)
-                overlay[name] = Variable(value, True, shell.place(), shell.guard)
+                overlay[name] = Variable(value, True, shell.place(), shell.guard, by_runtime=True)
             elif number == 0:
                 cleared = True
     context = shell.context
@@ -858,7 +880,7 @@ def _docker(shell: Shell, base: str, values: list[Value], overlay: dict[str, Var
         first = spec if isinstance(spec, str) else spec.pieces[0]
         if isinstance(first, str) and "=" in first:
             name, value = _split_assignment(spec)
-            inside[name] = Variable(_unquoted_option(value), True, shell.place(), shell.guard)
+            inside[name] = Variable(value, True, shell.place(), shell.guard, by_runtime=True)
         else:
             known = shell.concrete(spec)
             if known is not None and known in inherited:
@@ -876,10 +898,6 @@ def _docker(shell: Shell, base: str, values: list[Value], overlay: dict[str, Var
     if not rest:
         return Undecided(f"{base} {verb} succeeds")
     return in_context(shell, rest, inside, context)
-
-
-def _unquoted_option(value: Value) -> Value:
-    return value
 
 
 def _mount_options(shell: Shell, specs: list[Value]) -> tuple[Mount, ...]:
@@ -916,7 +934,7 @@ def _sbatch(shell: Shell, base: str, values: list[Value], overlay: dict[str, Var
             first = item if isinstance(item, str) else item.pieces[0]
             if isinstance(first, str) and "=" in first:
                 name, value = _split_assignment(item)
-                overlay[name] = Variable(value, True, shell.place(), shell.guard)
+                overlay[name] = Variable(value, True, shell.place(), shell.guard, by_runtime=True)
     if cleared:
         for name in shell.environment():
             overlay.setdefault(name, Variable(None, True))
@@ -952,9 +970,10 @@ def _xargs(shell: Shell, base: str, values: list[Value], overlay: dict[str, Vari
     stdin = shell.fds.get(0)
     text = shell.drain(stdin) if isinstance(stdin, In) else None
     known = None if text is None else shell.concrete(text)
-    if known is None or "-d" in options or "-0" in options or "\\" in known or "'" in known or '"' in known:
+    zero = "-0" in options or "--null" in options
+    if known is None or "-d" in options or (not zero and re.search(r"[\\'\"]", known)):
         return _unknown(shell, base)
-    words = known.split()
+    words = known.rstrip("\0").split("\0") if zero else known.split()
     if not words and ("-r" in options or "--no-run-if-empty" in options):
         return 0
     command = rest or ["echo"]
@@ -979,12 +998,12 @@ def _xargs(shell: Shell, base: str, values: list[Value], overlay: dict[str, Vari
 def _which(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
     del overlay
     name = text_of(values[1]) if len(values) > 1 else None
-    known = None if name is None else shell.world.has_command(name)
+    known, path = shell.find_program(name) if name else (None, hole(f"path of {base}", True))
     if known is False:
         return 1
     out = shell.fds.get(1)
     if isinstance(out, Out) and out.wanted:
-        shell.write(concat([hole(f"path of {name or base}", True), "\n"]))
+        shell.write(concat([path, "\n"]))
     return 0 if known else Undecided(f"whether {name} is installed")
 
 

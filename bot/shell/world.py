@@ -100,7 +100,9 @@ class World:
 
     def has_command(self, name: str) -> bool | None:
         """Whether a programme is installed where the script runs; None when only the machine knows."""
-        return True if name in self.programmes.record else self.programmes.installed.get(name)
+        if name in self.programmes.record:
+            return True
+        return self.programmes.installed.get(name, None if self.machine is None else False)
 
     # --------------------------------------------------------------------------------------------------- processes
 
