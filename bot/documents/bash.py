@@ -222,7 +222,7 @@ class Word:
         return f"Word({self.text!r})"
 
 
-_ACTIVE = re.compile(r"[*?\[{~]")
+_ACTIVE = re.compile(r"[*?\[{~]|[+@!]\(")
 
 
 @dataclass(slots=True)

@@ -122,15 +122,11 @@ def _search(ignore: bool, text: str, regex: str) -> object:
     return False if found is None else tuple(found)
 
 
-NUMBERS = frozenset({"process id", "job id", "SLURM_JOB_ID"})
-"""Unknown texts that are decimal numbers."""
-
-
 def _search_numbers(ignore: bool, text: object, regex: object) -> bool | None:
     """Whether a text with unknown numbers in it matches, if that does not hang on the numbers."""
     if not isinstance(text, tuple) or not isinstance(regex, str):
         return None
-    if not all(isinstance(p, str) or p.reason in NUMBERS for p in text):
+    if not all(isinstance(p, str) or p.reason in expansion.NUMBERS for p in text):
         return None
     samples = ["".join(p if isinstance(p, str) else number for p in text) for number in ("7", "20480", "1399467")]
     found = {isinstance(_search(ignore, sample, regex), tuple) for sample in samples}
@@ -228,7 +224,7 @@ def binary(shell: Shell, op: str, left: Value, right: Value) -> bool | None:
     """A binary test on expanded operands, without patterns."""
     if op in ("-nt", "-ot", "-ef"):
         return _compare_files(shell, op, left, right)
-    same = _same_holes(left, right)
+    same = same_holes(left, right)
     if same is not None and op in ("=", "==", "!="):
         return same == (op != "!=")
     if isinstance(left, str) and isinstance(right, str):
@@ -237,7 +233,7 @@ def binary(shell: Shell, op: str, left: Value, right: Value) -> bool | None:
     return outcome if outcome is None else bool(outcome)
 
 
-def _same_holes(left: Value, right: Value) -> bool | None:
+def same_holes(left: Value, right: Value) -> bool | None:
     """Whether two wholly unknown texts are one: process ids differ, anything else may be equal by chance."""
     if isinstance(left, str) or isinstance(right, str) or len(left.pieces) != 1 or len(right.pieces) != 1:
         return None

@@ -293,6 +293,11 @@ def _add_param(shell: Shell, builder: _Fields, part: bash.Param) -> None:
     if values is None:
         builder.split(param(shell, part, False))
         return
+    separator = ifs_of(shell)[:1]
+    if separator and separator not in DEFAULT_IFS and len(values) > 1:
+        # Joined and split again, an empty element between two others stays.
+        builder.split(join(shell, values, True))
+        return
     for number, value in enumerate(values):
         if number:
             builder.cut()
@@ -383,10 +388,19 @@ def pattern(shell: Shell, word: bash.Word) -> Value:
         elif isinstance(part, bash.Quoted):
             out.append(quote_pattern(part.text))
         elif isinstance(part, bash.DoubleQuoted):
-            out.append(derive(quote_pattern, quoted(shell, part.parts)))
+            value = quoted(shell, part.parts)
+            out.append(value if _is_number(value) else derive(quote_pattern, value))
         else:
             out.append(_single(shell, part, False))
     return concat(out)
+
+
+NUMBERS = frozenset({"process id", "job id", "SLURM_JOB_ID"})
+"""Unknown texts that are decimal numbers."""
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Text) and all(isinstance(p, Hole) and p.reason in NUMBERS for p in value.pieces)
 
 
 def arithmetic(shell: Shell, part: bash.ArithSub) -> Value:
@@ -610,7 +624,7 @@ def _pwd(shell: Shell) -> Value:
 
 def path_value(shell: Shell, path: str) -> Value:
     """A canonical path as the process sees it; the checkout's own place is not known, in a container either."""
-    if path.startswith(WORKSPACE):
+    if path.startswith(WORKSPACE) and shell.world.machine is None:
         return concat([Text((Hole(WORKSPACE_VARIABLE, True),)), path[len(WORKSPACE) :]])
     for mount in shell.context.mounts or ():
         if path == mount.outside or path.startswith(mount.outside.rstrip("/") + "/"):

@@ -1539,6 +1539,9 @@ class Shell:
         ignore = self.shopt.get("nocasematch", False)
         if isinstance(word, str) and isinstance(pattern, str):
             return matches(pattern, word, ignore_case=ignore)
+        same = conditions.same_holes(word, pattern)
+        if same is not None:
+            return same
         outcome = self.observe(_match_ignoring if ignore else _match, word, pattern, partly=conditions.partial_match)
         return outcome if outcome is None else bool(outcome)
 

@@ -181,6 +181,9 @@ def _not_executable(shell: Shell, path: Value) -> int:
     if entry.kind == "dir":
         shell.complain(f"{text_of(path)}: Is a directory")
         return 126
+    if entry.kind == "missing" and shell.world.machine is not None:
+        shell.complain(f"{text_of(path)}: No such file or directory")
+        return 127
     if shell.world.machine is not None and entry.kind == "file" and conditions.file_test(shell, "-x", path) is False:
         shell.complain(f"{text_of(path)}: Permission denied")
         return 126
