@@ -7,11 +7,10 @@ which writes both to a log, in the interpreter it is a recorded command. Both pr
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -188,11 +187,24 @@ def _relevant(env: Mapping[str, str | None]) -> dict[str, str | None]:
     }
 
 
+class Installed(Mapping[str, bool]):
+    """Which programs there are, for any name: the machine is an input of the interpreter, not something that it looks at."""
+
+    def __init__(self, record: Sequence[str]) -> None:
+        self.record = record
+
+    def __getitem__(self, name: str) -> bool:
+        return name in self.record or shutil.which(name, path=PROGRAMS) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.record)
+
+    def __len__(self) -> int:
+        return len(self.record)
+
+
 def run_ours(case: Case) -> Observed:
     """Runs the case in the interpreter."""
-    # The machine is an input of the interpreter, not something that it looks at.
-    texts = [case.script, *case.files.values(), *case.args, *case.env.values()]
-    names = {name for text in texts for name in re.findall(r"[\w.+-]+", text)}
     result = run_script(
         case.script,
         env={**BASE_ENV, **case.env},
@@ -200,7 +212,7 @@ def run_ours(case: Case) -> Observed:
         files={**case.files, "script.sh": case.script},
         name="script.sh",
         record=frozenset(case.record),
-        installed={name: name in case.record or shutil.which(name, path=PROGRAMS) is not None for name in names},
+        installed=Installed(case.record),
     )
     commands = tuple(Command(tuple(command.argv), _relevant(command.env)) for command in result.commands)
     undecided = (result.reason or "no reason given") if result.outcome == "undecided" else None
