@@ -55,7 +55,7 @@ class Planner:
         )
         self.world = World(ScriptFiles(files), Programmes(is_server=lambda argv: identify(argv) is not None))
         self._steps: dict[tuple[str, str, int], tuple[Script, str]] = {}
-        self._names: dict[tuple[int, ...], tuple[list[Leaf], list[str]]] = {}
+        self._names: dict[tuple[int, ...], tuple[list[Leaf], list[tuple[str, bool]]]] = {}
         self._groups: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
 
     def plans(self, jobs: Iterable[Job] | None = None) -> Iterator[LaunchPlan]:
@@ -97,7 +97,7 @@ class Planner:
         script, identity = self._step(environment)
         inputs = Inputs()
         for name, word in environment.values.items():
-            inputs[name] = word if isinstance(word, str) else (word,) if isinstance(word, Unknown) else tuple(word)
+            inputs[name] = word if isinstance(word, str) else _pieces(name, word)
         names = frozenset(inputs)
         unknown = frozenset(n for n, v in inputs.items() if not isinstance(v, str))
         directory = environment.working_directory.strip("./")
@@ -123,38 +123,59 @@ class Planner:
         return found
 
     def _launch(self, job: Job, runners: tuple[str, ...], runner: str) -> Launch:
+        label = str(job.row.get("runner", ""))
+        if runner == label and self.runners.labels and not self.runners.for_label(label):
+            known = any(r.name == label for group in self.runners.labels.values() for r in group)
+            if not known:
+                return Launch(runners, None, None, "undecided", reason=f"no runner has the label {label}")
         solved, environment = self.solve(job, runner)
         if solved is None:
             return Launch(runners, None, None, "undecided", reason=environment.reason)
         return _Reading(self, solved, runners, environment).launch()
 
-    def changed_names(self, chain: list[Solved], environment: dict[str, Variable]) -> list[str]:
-        """Names in a server's environment that the job did not simply hand down."""
+    def changed_names(self, chain: list[Solved], environment: dict[str, Variable]) -> list[tuple[str, bool]]:
+        """Names in a server's environment that the job did not simply hand down, and whether the runtime set them."""
         leaves = [s.leaf for s in chain]
         key = tuple(map(id, leaves))
         found = self._names.get(key)
         if found is None:
-            names = [n for n in sorted(environment) if n not in HIDDEN and not _handed_down(n, environment, chain)]
+            giver = {n: _giver(n, environment, chain) for n in sorted(environment) if n not in HIDDEN}
+            names = [(n, g == "runtime") for n, g in giver.items() if g != "job"]
             # The leaves are kept with the names, so that no other leaf can get the identity of one of them.
             found = self._names[key] = (leaves, names)
         return found[1]
 
 
-def _handed_down(name: str, environment: dict[str, Variable], chain: list[Solved]) -> bool:
+def _giver(name: str, environment: dict[str, Variable], chain: list[Solved]) -> Literal["job", "script", "runtime"]:
+    """Who gave a variable its value: the job, a script, or the command line of a scheduler or container engine."""
     level = len(chain) - 1
     here = environment
     while True:
-        value = here[name].value
-        if not isinstance(value, Text) or len(value.pieces) != 1:
-            return False
+        var = here[name]
+        if var.by_runtime:
+            return "runtime"
+        value = var.value
+        if var.place is not None or not isinstance(value, Text) or len(value.pieces) != 1:
+            return "script"
         piece = value.pieces[0]
         if not isinstance(piece, Input) or piece.name != name:
-            return False
+            return "script"
         call = chain[level].inputs.call
         level -= 1
         if call is None or level < 0:
-            return True
+            return "job"
         here = call.environment
+
+
+_ALWAYS_SET = frozenset({"HOME", "USER", "PATH"})
+"""Variables of the runner's own environment that are never empty; so are GitHub's (GITHUB_*, RUNNER_*)."""
+
+
+def _pieces(name: str, word: Unknown | list[str | Unknown]) -> tuple[str | Unknown, ...]:
+    if isinstance(word, Unknown):
+        given = name in _ALWAYS_SET or name.startswith(("GITHUB_", "RUNNER_"))
+        return (Unknown(word.reason, True) if given else word,)
+    return tuple(word)
 
 
 class _Reading:
@@ -196,14 +217,15 @@ class _Reading:
         argv = tuple(resolve(v, inputs) for v in start.argv)
         given = self.environment.values
         env: dict[str, Word] = {}
-        for name in self.planner.changed_names(chain, start.environment):
+        runtime_env: dict[str, Word] = {}
+        for name, by_runtime in self.planner.changed_names(chain, start.environment):
             value = start.environment[name].value
             assert isinstance(value, (str, Text))
             word = resolve(value, inputs)
             if given.get(name) != word:
-                env[name] = word
+                (runtime_env if by_runtime else env)[name] = word
         framework = identify([w if isinstance(w, str) else None for w in argv]) or ""
-        return Server(framework, None, start.place.path, start.place.line, argv, env)
+        return Server(framework, None, start.place.path, start.place.line, argv, env, runtime_env)
 
     def _exit(self, solved: Solved) -> Exit:
         leaf, inputs = solved.leaf, solved.inputs

@@ -48,7 +48,11 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server's start: `env` holds what the process sees and the job did not give or that changed."""
+    """A server's start.
+
+    `env` holds the variables that the process sees and that the job did not give or that scripts changed; `runtime_env` those that
+    the command line of a scheduler or container engine sets (`srun --export`, `docker run -e NAME=VALUE`).
+    """
 
     framework: str
     version: str | None
@@ -56,6 +60,7 @@ class Server:
     line: int
     argv: tuple[Word, ...]
     env: Mapping[str, Word]
+    runtime_env: Mapping[str, Word]
     roles: tuple[Role, ...] = ()
 
 

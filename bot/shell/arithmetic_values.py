@@ -115,7 +115,7 @@ def _evaluate_text(shell: Shell, text: Value, depth: int) -> Number:
         if joined or (source and source[-1].endswith("_")):
             known = shell.concrete(value)
             if known is None:
-                return hole(reason_of(value))
+                return hole(reason_of(value), nonempty=True)
             source.append(known)
             continue
         name = f"__hole{len(holes)}"
@@ -126,7 +126,7 @@ def _evaluate_text(shell: Shell, text: Value, depth: int) -> Number:
         node = parse_arithmetic(joined_source)
     except ArithmeticError_ as error:
         if text.text is None:
-            return hole(reason_of(text))
+            return hole(reason_of(text), nonempty=True)
         known = shell.concrete(text)
         raise ArithmeticProblem(f"{known}: {error}") from None
     return _Evaluation(shell, holes, depth).value(node, text_of(text) or joined_source)
@@ -168,7 +168,7 @@ class _Evaluation:
             condition = self.truth(self.eval(node.condition))
             if condition is None:
                 left, right = self.eval(node.then), self.eval(node.otherwise)
-                return left if left == right else hole("arithmetic on something unknown")
+                return left if left == right else hole("arithmetic on something unknown", nonempty=True)
             return self.eval(node.then if condition else node.otherwise)
         if isinstance(node, Assign):
             return self.assign(node)
@@ -196,11 +196,11 @@ class _Evaluation:
                 right = self.truth(self.eval(node.right))
                 if right is (operator == "||"):
                     return int(operator == "||")
-                return hole("arithmetic on something unknown")
+                return hole("arithmetic on something unknown", nonempty=True)
             if decided == (operator == "||"):
                 return int(decided)
             other = self.truth(self.eval(node.right))
-            return hole("arithmetic on something unknown") if other is None else int(other)
+            return hole("arithmetic on something unknown", nonempty=True) if other is None else int(other)
         right_value = self.eval(node.right)
         if isinstance(left, int) and isinstance(right_value, int):
             return apply_binary(operator, left, right_value)
@@ -232,7 +232,7 @@ class _Evaluation:
                 return int(value)
             return _evaluate_text(self.shell, value, self.depth + 1) if value.strip() else 0
         if value.text is None:
-            return hole(reason_of(value))
+            return hole(reason_of(value), nonempty=True)
         if self.shell.observe(_is_decimal, value):
             return value
         known = self.shell.concrete(value)
@@ -274,6 +274,9 @@ class _Evaluation:
 
 
 def _derived(function: object, *arguments: Number) -> Number:
+    for argument in arguments:
+        if isinstance(argument, Text) and argument.text is None:
+            return hole(reason_of(argument), nonempty=True)
     value = derive(function, *[_shown(a) for a in arguments])  # type: ignore[arg-type]
     return int(value) if isinstance(value, str) else value
 

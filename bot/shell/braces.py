@@ -37,7 +37,7 @@ def _joined(atoms: list[str | Piece]) -> list[str | Piece]:
     text: list[str] = []
     for atom in atoms:
         if isinstance(atom, str):
-            text.append(atom)
+            text += atom
             continue
         if text:
             result.append("".join(text))

@@ -19,6 +19,7 @@ from botlint.shell.values import Hole, Text, Value, concat, text_of
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
 
+_NAMED = re.compile(r"[A-Za-z_]\w*|[0-9]+", re.ASCII)
 _INTEGER = re.compile(r"\s*[-+]?[0-9]+\s*")
 _FILE_TESTS = frozenset("-a -b -c -d -e -f -g -h -k -p -r -s -t -u -w -x -G -L -N -O -S".split())
 _NUMBER_TESTS: dict[str, Callable[[int, int], bool]] = {
@@ -170,7 +171,7 @@ def is_set(shell: Shell, name: Value) -> bool | None:
     var = shell.get(text)
     if var is not None and isinstance(var.value, dict):
         return (0 in var.value) if var.kind == "array" else ("0" in var.value)
-    return expansion.scalar(shell, text) is not None
+    return _NAMED.fullmatch(text) is not None and expansion.scalar(shell, text) is not None
 
 
 def file_test(shell: Shell, op: str, path: Value) -> bool | None:
@@ -283,12 +284,9 @@ def _may_equal(left: object, right: object) -> bool | None:
         pattern = "".join(re.escape(p) if isinstance(p, str) else ".*" for p in left)
         if re.fullmatch(pattern, right, re.S) is None:
             return False
-        if right == "" and any(isinstance(p, Unknown) and p.reason in _ALWAYS_SET for p in left):
+        if right == "" and any(isinstance(p, Unknown) and p.nonempty for p in left):
             return False
     return None
-
-
-_ALWAYS_SET = frozenset({"GITHUB_WORKSPACE", "HOME", "USER", "RUNNER_NAME", "process id", "JOB_ID"})
 
 
 def partial_match(text: object, pattern: object) -> bool | None:

@@ -468,7 +468,7 @@ def _needs_ansi_c(text: str) -> bool:
 def _printable(character: str) -> bool:
     # Unlike Python, C takes every kind of space but the controls as printable.
     return character.isprintable() or (
-        character.isspace() and ord(character) > 0xA0 and character not in "\u2028\u2029"
+        character.isspace() and ord(character) >= 0xA0 and character not in "\u2028\u2029"
     )
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from botlint.documents import bash
-from botlint.shell import arithmetic_values, conditions, expansion, launching
+from botlint.shell import arithmetic_values, choice, conditions, expansion, launching
 from botlint.shell.builtins import BUILTINS
 from botlint.shell.files import FileSystem
 from botlint.shell.paths import canonical
@@ -108,7 +108,7 @@ class Look:
 class Frame:
     """One function call (or sourced file): what `local` has to restore, and where it was called."""
 
-    __slots__ = ("call", "function", "keeps_arguments", "name", "options", "outer", "positional", "saved", "source")
+    __slots__ = ("call", "function", "keeps_arguments", "name", "options", "outer", "positional", "saved", "source", "temporary")
 
     def __init__(
         self,
@@ -127,6 +127,8 @@ class Frame:
         self.outer: bash.Source | None = None
         self.options: dict[str, bool] | None = None
         """The options to bring back, if the function said `local -`."""
+        self.temporary: dict[str, Variable | None] | None = None
+        """What the assignments before the call have hidden."""
         self.keeps_arguments = False
         """Whether a sourced file has set the positional parameters."""
 
@@ -481,7 +483,9 @@ class Shell:
         for frame in reversed(self.frames):
             if frame.function:
                 if name not in frame.saved:
-                    frame.saved[name] = self.vars.get(name)
+                    # The assignment before a call and the function's local are one variable.
+                    hidden = frame.temporary if frame.temporary is not None and name in frame.temporary else self.vars
+                    frame.saved[name] = hidden.get(name)
                 return
 
     def environment(self, overlay: dict[str, Variable] | None = None) -> dict[str, Variable]:
@@ -866,7 +870,9 @@ class Shell:
         name = first if isinstance(first, str) else launching.command_name(self, first)
         function = self.functions.get(name)
         if function is not None:
-            return self._with_assigns(assigns, lambda: self.call_function(function, name, values[1:]))
+            if not assigns:
+                return self.call_function(function, name, values[1:])
+            return self._with_assigns(assigns, lambda: self.call_function(function, name, values[1:], True))
         builtin = BUILTINS.get(name)
         if builtin is not None:
             return self._with_assigns(assigns, lambda: builtin(self, values[1:])) if assigns else builtin(self, values[1:])
@@ -974,11 +980,15 @@ class Shell:
         self.source = frame.outer
         self.pos = frame.call.pos
 
-    def call_function(self, function: bash.Function, name: str, arguments: list[Value]) -> Status:
-        """Calls a function."""
+    def call_function(
+        self, function: bash.Function, name: str, arguments: list[Value], temporary: bool = False
+    ) -> Status:
+        """Calls a function; `temporary` says that assignments stand before the call."""
         if sum(1 for f in self.frames if f.function) >= MAX_FUNCTION_DEPTH:
             raise StopFlow(f"functions nested deeper than {MAX_FUNCTION_DEPTH} (recursion of {name})", self.place())
         frame = Frame(name, function.source, self.place(), self.positional, True)
+        if temporary:
+            frame.temporary = self.temporaries[-1]
         self.frames.append(frame)
         self.positional = list(arguments)
         source, self.source = self.source, function.source
@@ -1755,152 +1765,8 @@ class Shell:
     def choose(
         self, site: int, place: Place, reason: str, yes: Callable[[], Status], no: Callable[[], Status]
     ) -> Status:
-        """An undecided test: both outcomes are tried.
-
-        If one only leads to an exit, the other goes on and the exit is listed as possible. If both leave the same state, they
-        join. Otherwise the first in script order goes on, and the other is followed in a run of its own if the difference matters.
-        """
-        mode: object = self.forced.get(site, "free")
-        if mode == "free" and (self.trials >= MAX_TRIALS or self.tried >= MAX_TRIED):
-            self.truncated = True
-            mode = True
-        self.log.append((ChooseNode(site), self.forced.get(site, "free")))
-        if mode is True:
-            return yes()
-        if mode is False:
-            return no()
-        self.tried += 1
-        before = self.snapshot()
-        marks = len(self.possible), len(self.forks)
-        self.trials += 1
-        try:
-            first, first_flow = self._attempt(yes)
-            after_first = self.snapshot()
-            possible_first, forks_first = self.possible[marks[0] :], self.forks[marks[1] :]
-            del self.possible[marks[0] :], self.forks[marks[1] :]
-            self.restore(before)
-            second, second_flow = self._attempt(no)
-        finally:
-            self.trials -= 1
-        possible_second, forks_second = self.possible[marks[0] :], self.forks[marks[1] :]
-        del self.possible[marks[0] :], self.forks[marks[1] :]
-        first_ends = isinstance(first_flow, (ExitFlow, StopFlow)) and not self.subshells
-        second_ends = isinstance(second_flow, (ExitFlow, StopFlow)) and not self.subshells
-        if isinstance(first_flow, (ExitFlow, StopFlow)) and self.subshells and second_flow is None:
-            first_ends = True
-        if isinstance(second_flow, (ExitFlow, StopFlow)) and self.subshells and first_flow is None:
-            second_ends = True
-        if first_ends and not second_ends:
-            self.possible.extend(_under(possible_first, place, reason))
-            self._may_end(first_flow, place, reason)
-            self.possible.extend(possible_second)
-            self.forks.extend(forks_second)
-            return self._conclude(second, second_flow)
-        if second_ends and not first_ends:
-            self.possible.extend(_under(possible_second, place, f"not: {reason}"))
-            self._may_end(second_flow, place, f"not: {reason}")
-            self.restore(after_first)
-            self.possible.extend(possible_first)
-            self.forks.extend(forks_first)
-            return self._conclude(first, first_flow)
-        if first_flow is None and second_flow is None:
-            different = _differences(after_first, self.snapshot())
-            if different is not None and not different:
-                self.possible.extend(_under(possible_first, place, reason))
-                self.possible.extend(_under(possible_second, place, f"not: {reason}"))
-                self.forks.extend(forks_first)
-                self.forks.extend(forks_second)
-                return first if first == second else Undecided(reason)
-        else:
-            different = None
-        if first_flow is not None and first_ends and second_ends:
-            self._may_end(second_flow, place, f"not: {reason}")
-            self.restore(after_first)
-            self.possible.extend(possible_first)
-            return self._conclude(first, first_flow)
-        fork = Fork(site, place, reason)
-        self.restore(after_first)
-        self.possible.extend(possible_first)
-        self.forks.extend(forks_first)
-        self.forks.append(fork)
-        if different is None:
-            fork.needed = True
-        else:
-            if first != second:
-                fork.needed = True
-            for name in different:
-                self.watches.setdefault(name, []).append(fork)
-        return self._conclude(first, first_flow)
-
-    def _may_end(self, flow: Flow | None, place: Place, reason: str) -> None:
-        if self.subshells:
-            return
-        if isinstance(flow, ExitFlow):
-            code = flow.code if isinstance(flow.code, int) else 1
-            leaf = Leaf("exits", place=flow.place, code=code, message=flow.message)
-            self.possible.append(Possible([(place, reason)], leaf))
-        elif isinstance(flow, StopFlow):
-            self.possible.append(Possible([(place, reason)], Leaf("undecided", place=flow.place, reason=flow.reason)))
-
-    @staticmethod
-    def _conclude(status: Status, flow: Flow | None) -> Status:
-        if flow is not None:
-            raise flow
-        return status
-
-
-def _under(possible: list[Possible], place: Place, reason: str) -> list[Possible]:
-    return [Possible([(place, reason), *p.conditions], p.leaf) for p in possible]
-
-
-def _same(left: object, right: object) -> bool:
-    if left is right:
-        return True
-    if isinstance(left, str) or isinstance(right, str):
-        return left == right
-    if isinstance(left, Text) and isinstance(right, Text):
-        return len(left.pieces) == len(right.pieces) and all(
-            a is b or (isinstance(a, str) and a == b) or (type(a) is type(b) and _symbol(a) is not None and _symbol(a) == _symbol(b))
-            for a, b in zip(left.pieces, right.pieces, strict=True)
-        )
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(_same(v, right[k]) for k, v in left.items())
-    return left == right
-
-
-def _symbol(piece: object) -> object:
-    return getattr(piece, "name", None) or getattr(piece, "reason", None)
-
-
-def _same_variable(left: Variable | None, right: Variable | None) -> bool:
-    if left is right:
-        return True
-    if left is None or right is None:
-        return False
-    return left.exported == right.exported and left.kind == right.kind and _same(left.value, right.value)
-
-
-def _differences(left: tuple[object, ...], right: tuple[object, ...]) -> set[str] | None:
-    """Names of the variables in which two states differ; None if they differ in something else."""
-    left_vars: dict[str, Variable] = left[0]  # type: ignore[assignment]
-    right_vars: dict[str, Variable] = right[0]  # type: ignore[assignment]
-    if left[1] != right[1] or left[3] != right[3] or left[4] != right[4] or left[5] != right[5] or left[6] != right[6]:
-        return None
-    if not all(_same(a, b) for a, b in zip(left[2], right[2], strict=False)) or len(left[2]) != len(right[2]):  # type: ignore[call-overload,arg-type]
-        return None
-    left_chunks: list[list[Value]] = left[16]  # type: ignore[assignment]
-    right_chunks: list[list[Value]] = right[16]  # type: ignore[assignment]
-    if len(left_chunks) != len(right_chunks) or any(
-        len(a) != len(b) or not all(_same(x, y) for x, y in zip(a, b, strict=True))
-        for a, b in zip(left_chunks, right_chunks, strict=True)
-    ):
-        return None
-    different = {
-        name
-        for name in left_vars.keys() | right_vars.keys()
-        if not _same_variable(left_vars.get(name), right_vars.get(name))
-    }
-    return different
+        """An undecided test: both outcomes are tried (see `choice`)."""
+        return choice.choose(self, site, place, reason, yes, no)
 
 
 def negate(status: Status) -> Status:
@@ -1929,11 +1795,7 @@ def _partial_nonempty(value: object) -> bool | None:
     if isinstance(value, str):
         return bool(value)
     assert isinstance(value, tuple)
-    return True if any(isinstance(p, str) and p for p in value) or any(getattr(p, "reason", "") in ALWAYS_SET for p in value) else None
-
-
-ALWAYS_SET = frozenset({"GITHUB_WORKSPACE", "HOME", "USER", "RUNNER_NAME", "process id", "JOB_ID"})
-"""Unknown values that are never empty: the runner and the shell set them."""
+    return True if any(isinstance(p, str) and p for p in value) or any(getattr(p, "nonempty", False) for p in value) else None
 
 
 _EXECUTE: dict[type, Callable[[Shell, object], Status]] = {

@@ -237,6 +237,9 @@ def substitute(
     (`patsub_replacement` of bash 5.2). Raises PatternError when matching costs too much or the result is too long.
     """
     compiled = _compile(pattern, extglob, False)
+    if not text and pattern and not pattern.startswith("*" if mode != "suffix" else ("*", "?(", "!(")):
+        # In an empty text bash looks only for patterns that begin so.
+        return text
     if compiled.literal is not None and not ampersand and compiled.literal:
         result = _substitute_literal(text, compiled.literal, replacement, mode)
     elif mode in ("prefix", "suffix"):

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 MAX_ALTERNATIVES = 12
 """Paths of one process that are followed beside the first one."""
 
+MAX_TURNS = 24
+"""Undecided tests that are turned to find a path that serves."""
+
 MAX_CALL_DEPTH = 20
 """Deepest chain of scripts that start scripts."""
 
@@ -85,6 +88,8 @@ class Variable:
     case: Literal["", "lower", "upper", "capital"] = ""
     nameref: bool = False
     local: bool = False
+    by_runtime: bool = False
+    """Set on the command line of a scheduler or container engine, not by the shell."""
 
 
 @dataclass(slots=True)
@@ -178,7 +183,14 @@ class Fork:
     site: int
     place: Place
     reason: str
+    taken: bool
+    """The outcome that went on in the first run."""
     needed: bool = False
+
+
+    def condition(self, outcome: bool) -> tuple[Place, str]:
+        """The test with an outcome, for people."""
+        return self.place, self.reason if outcome else f"not: {self.reason}"
 
 
 class Node:
@@ -385,42 +397,49 @@ class Process:
             return solved
         for possible in leaf.possible:
             solved.alternatives.append((possible.conditions, Solved(possible.leaf, inputs, self)))
-        seen: set[frozenset[tuple[int, bool]]] = set()
-        queue: list[tuple[dict[int, bool], list[tuple[Place, str]], Leaf]] = [({}, [], leaf)]
-        while queue:
-            forced, conditions, current = queue.pop(0)
-            for fork in current.forks:
-                if not fork.needed or fork.site in forced:
-                    continue
-                more = {**forced, fork.site: False}
-                key = frozenset(more.items())
-                if key in seen:
-                    continue
-                seen.add(key)
-                if len(seen) > MAX_ALTERNATIVES:
-                    solved.truncated = True
-                    return solved
-                other, other_child = self.leaf(world, inputs, more, depth)
-                because = [*conditions, (fork.place, f"not: {fork.reason}")]
-                solved.alternatives.append((because, Solved(other, inputs, self, other_child)))
-                for possible in other.possible:
-                    solved.alternatives.append(([*because, *possible.conditions], Solved(possible.leaf, inputs, self)))
-                queue.append((more, because, other))
-        return _prefer_serving(solved)
-
-
-def _prefer_serving(solved: Solved) -> Solved:
-    """A test that only guards an exit does not make the plan exit: the first path that serves becomes the plan."""
-    if solved.outcome != "exits":
+        forced: dict[int, bool] = {}
+        if solved.outcome == "exits":
+            solved, forced = self._serving(world, solved, depth)
+        self._follow(world, solved, forced, depth)
         return solved
-    for index, (conditions, other) in enumerate(solved.alternatives):
-        if other.outcome == "serves":
-            rest = [a for k, a in enumerate(solved.alternatives) if k != index]
-            first = Solved(solved.leaf, solved.inputs, solved.process, solved.child)
-            other.alternatives = [([(p, t.removeprefix("not: ")) for p, t in conditions], first), *rest]
-            other.truncated = solved.truncated
-            return other
-    return solved
+
+    def _serving(self, world: World, solved: Solved, depth: int) -> tuple[Solved, dict[int, bool]]:
+        """A test that only guards an exit does not make the plan exit: the last undecided tests before it are turned first."""
+        inputs = solved.inputs
+        forced: dict[int, bool] = {}
+        because: list[tuple[Place, str]] = []
+        current = solved.leaf
+        for _ in range(MAX_TURNS):
+            fork = next((f for f in reversed(current.forks) if f.needed and f.site not in forced), None)
+            if fork is None:
+                break
+            forced[fork.site] = not fork.taken
+            because.append(fork.condition(fork.taken))
+            leaf, child = self.leaf(world, inputs, forced, depth)
+            other = Solved(leaf, inputs, self, child)
+            if other.outcome == "serves":
+                other.alternatives = [(p.conditions, Solved(p.leaf, inputs, self)) for p in leaf.possible]
+                other.alternatives.append((because, Solved(solved.leaf, inputs, self, solved.child)))
+                return other, forced
+            current = leaf
+        return solved, {}
+
+    def _follow(self, world: World, solved: Solved, forced: dict[int, bool], depth: int) -> None:
+        """Adds what each undecided test that matters would change, one test at a time."""
+        inputs = solved.inputs
+        count = 0
+        for fork in solved.leaf.forks:
+            if not fork.needed or fork.site in forced:
+                continue
+            count += 1
+            if count > MAX_ALTERNATIVES:
+                solved.truncated = True
+                return
+            because = [fork.condition(not fork.taken)]
+            leaf, child = self.leaf(world, inputs, {**forced, fork.site: not fork.taken}, depth)
+            solved.alternatives.append((because, Solved(leaf, inputs, self, child)))
+            for possible in leaf.possible:
+                solved.alternatives.append(([*because, *possible.conditions], Solved(possible.leaf, inputs, self)))
 
 
 def unknown_names(environment: Mapping[str, Variable], outer_unknown: frozenset[str]) -> frozenset[str]:

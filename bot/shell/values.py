@@ -172,7 +172,7 @@ def resolve(value: Value, inputs: Mapping[str, Resolved]) -> Resolved:
             part = inputs[piece.name]  # type: ignore[attr-defined]
         elif piece.__class__ is Hole:
             known = False
-            out.append(Unknown(piece.reason))  # type: ignore[attr-defined]
+            out.append(Unknown(piece.reason, piece.nonempty))  # type: ignore[attr-defined]
             continue
         else:
             part = _resolve_derived(piece, inputs)  # type: ignore[arg-type]
