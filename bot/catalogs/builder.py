@@ -56,7 +56,8 @@ class Target:
 def parse_target(text: str) -> Target:
     """Return the target of a text like `vllm==0.27.1`; raises UsageError."""
     framework, _, version = text.partition("==")
-    framework, version = framework.strip().lower(), version.strip().removeprefix("v")
+    framework, version = framework.strip().lower(), version.strip().lower().removeprefix("v")
+    version = re.sub(r"[-_.]?(a|b|rc)[-_.]?(\d+)", r"\1\2", version)
     if framework not in FRAMEWORKS:
         raise UsageError(f"no catalog can be built for {framework!r}; there are {', '.join(FRAMEWORKS)}")
     if version_key(version) is None:

@@ -12,11 +12,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 
 from botlint.catalogs.ranges import Attributes, Record, Timeline, attributes_at
 from botlint.catalogs.versions import version_key
+from botlint.schemas import catalogs
 
 Kind = Literal["switch", "toggle", "value"]
 Section = Literal["flags", "environment", "options"]
@@ -327,7 +328,7 @@ class Catalog:
         return self._variables(self._known(version))
 
     def variable(self, name: str, version: str) -> Variable | None:
-        """Return the environment variable of this name; one with an old prefix that is rewritten counts as deprecated."""
+        """Return the environment variable of this name; one with an old prefix that is rewritten is deprecated."""
         table = self.environment_at(version)
         if name in table:
             return table[name]
@@ -533,9 +534,13 @@ def load(framework: str) -> Catalog:
 
 def read_data(name: str) -> dict[str, Any]:
     """Return one file of `schemas/catalogs/`."""
-    text = files("botlint.schemas").joinpath("catalogs", name).read_text(encoding="utf-8")
-    data: dict[str, Any] = json.loads(text)
+    data: dict[str, Any] = json.loads((data_folder() / name).read_bytes())
     return data
+
+
+def data_folder() -> Path:
+    """Return the folder of the catalog files, which are shipped as files of the package."""
+    return Path(str(catalogs.__file__)).parent
 
 
 def names_in(catalog: Catalog, group: str, versions: Sequence[str]) -> frozenset[str]:

@@ -131,7 +131,7 @@ def _bundled(facts: ImageFacts, parts: _Tag, product: str) -> ImageFacts:
     bundle: Mapping[str, str] = _table()["bundles"].get(product, {}).get(parts.version or "", {})
     version = bundle.get(str(facts.framework))
     if version is None or parts.extra:
-        return replace(facts, reason=f"the tag is a version of {product}; which {facts.framework} is in it is not known")
+        return replace(facts, reason=f"the tag is a version of {product}; its {facts.framework} is not known")
     named = _named(facts, _Tag(version=version), official=True)
     return replace(named, reason=f"{product} {parts.version} has {facts.framework} {version}")
 

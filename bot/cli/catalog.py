@@ -64,8 +64,9 @@ def build(settings: Settings, target: str, source: Path | None, into: Path | Non
     `newer` instead of a version (`vllm==newer`), every release since the newest of the catalog is added.
     """
     from botlint.catalogs.builder import Target, newer_versions, parse_target
+    from botlint.catalogs.catalog import data_folder
 
-    folder = into or _data_folder()
+    folder = into or data_folder()
     framework, _, version = target.partition("==")
     if version == "newer":
         have = list(_data(folder, framework)["versions"])
@@ -255,12 +256,3 @@ def _data(folder: Path, framework: str) -> dict[str, Any]:
     except ValueError as error:
         raise CannotFinish(f"{folder / framework}.json is not JSON: {error}") from None
     return data
-
-
-def _data_folder() -> Path:
-    from importlib.resources import files
-
-    folder = files("botlint.schemas").joinpath("catalogs")
-    if not isinstance(folder, Path):
-        raise UsageError("the installed catalogs are in an archive: give --into")
-    return folder

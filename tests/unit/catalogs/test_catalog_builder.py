@@ -18,7 +18,7 @@ from botlint.core.errors import CannotFinish, UsageError
     [
         ("vllm==0.27.1", Target("vllm", "0.27.1")),
         ("SGLang == v0.5.16", Target("sglang", "0.5.16")),
-        ("atom==0.1.6rc0", Target("atom", "0.1.6rc0")),
+        ("atom==v0.1.6-rc0", Target("atom", "0.1.6rc0")),
     ],
 )
 def test_targets(text: str, target: Target) -> None:

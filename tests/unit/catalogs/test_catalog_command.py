@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from botlint.catalogs import builder, cards
-from botlint.catalogs.catalog import read_data
+from botlint.catalogs.catalog import data_folder, read_data
 from botlint.catalogs.snapshots import snapshot_at
 from botlint.cli import main
 
@@ -70,8 +69,7 @@ def test_json_forms(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    source = files("botlint.schemas").joinpath("catalogs", "lmcache.json")
-    shutil.copy(str(source), tmp_path)
+    shutil.copy(data_folder() / "lmcache.json", tmp_path)
     return tmp_path
 
 

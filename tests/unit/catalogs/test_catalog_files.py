@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from time import perf_counter
 from typing import Any
 
 import jsonschema
 import pytest
 
-from botlint.catalogs.catalog import FRAMEWORKS, Catalog, read_data
+from botlint.catalogs.catalog import FRAMEWORKS, Catalog, data_folder, read_data
 from botlint.catalogs.ranges import Timeline
 from botlint.catalogs.snapshots import SECTIONS, assemble, render, snapshot_at
 from botlint.catalogs.versions import sort_versions
@@ -37,7 +36,7 @@ def test_the_schema_refuses_what_is_wrong() -> None:
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_a_catalog_is_in_its_written_form(framework: str) -> None:
-    text = files("botlint.schemas").joinpath("catalogs", f"{framework}.json").read_text(encoding="utf-8")
+    text = (data_folder() / f"{framework}.json").read_text(encoding="utf-8")
     data = json.loads(text)
     assert render(data) == text
     assert list(data["versions"]) == sort_versions(list(data["versions"]))
