@@ -252,6 +252,8 @@ class _Printf:
             text, stopped = self.expanded(self.argument() or "")
             self.emit(_padded(_cut(text, precision), flags, width))
             if stopped:
+                # bash forgets earlier errors here.
+                self.status = 0
                 raise _Stop
         elif conversion == "s":
             self.emit(_padded(_cut(self.argument() or "", precision), flags, width))

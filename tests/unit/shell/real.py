@@ -26,3 +26,21 @@ def run_scripts(scripts: Sequence[str]) -> list[tuple[int, str]]:
 def run_commands(cases: Sequence[tuple[str, str]]) -> list[tuple[int, str]]:
     """The exit status and output of each (command line, input)."""
     return run_scripts([f"printf %s {shlex.quote(stdin)} | {command}" for command, stdin in cases])
+
+
+def expect_same(cases: Sequence[object], ours: Sequence[object], real: Sequence[object]) -> None:
+    """Fails with the first cases on which our result is not the real one."""
+    rows = [row for row in zip(cases, ours, real, strict=True) if row[1] != row[2]]
+    if rows:
+        shown = "\n".join(f"case {case!r}\n  ours {mine!r}\n  real {other!r}" for case, mine, other in rows[:8])
+        raise AssertionError(f"{len(rows)} of {len(cases)} differ\n{shown}")
+
+
+def words(table: str) -> list[str]:
+    """The words of a table of cases."""
+    return table.split()
+
+
+def lines(table: str) -> list[str]:
+    """The lines of a table of cases."""
+    return table.strip("\n").split("\n")
