@@ -98,8 +98,10 @@ def default_words(draw: st.DrawFn, quoted: bool, depth: int, many: bool) -> str:
 @st.composite
 def words(draw: st.DrawFn, usual_ifs: bool, depth: int = 2) -> str:
     """One word of a command, glued from literals, quotes and expansions."""
-    double = st.lists(st.one_of(PLAIN, parameters(True, depth)), max_size=3).map(lambda p: '"' + "".join(p) + '"')
-    # Without quotes and with an odd IFS, bash keeps or drops empty elements as its history has it, and lets markers out.
+    inside = st.lists(st.one_of(PLAIN, parameters(True, depth)), max_size=3).map("".join)
+    # Not both in one string: bash then splits what `*` stands for as well.
+    double = inside.filter(lambda text: not ("@" in text and "*" in text)).map(lambda text: f'"{text}"')
+    # Without quotes and with an odd IFS, bash keeps or drops empty elements by chance and lets markers out.
     bare = parameters(False, depth, many=usual_ifs)
     parts = st.one_of(BARE, VALUES.map(quote), double, double, bare, st.just("$((2*3))"))
     return "".join(draw(st.lists(parts, min_size=1, max_size=3)))

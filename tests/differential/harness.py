@@ -188,7 +188,7 @@ def _relevant(env: Mapping[str, str | None]) -> dict[str, str | None]:
 
 
 class Installed(Mapping[str, bool]):
-    """Which programs there are, for any name: the machine is an input of the interpreter, not something that it looks at."""
+    """Which programs there are, for any name: the machine is an input of the interpreter, it does not look itself."""
 
     def __init__(self, record: Sequence[str]) -> None:
         self.record = record
