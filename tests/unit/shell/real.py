@@ -6,6 +6,8 @@ import shlex
 import subprocess
 from collections.abc import Sequence
 
+from botlint.shell.commands import MODELS
+
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "TZ": "UTC"}
 
 
@@ -44,3 +46,29 @@ def words(table: str) -> list[str]:
 def lines(table: str) -> list[str]:
     """The lines of a table of cases."""
     return table.strip("\n").split("\n")
+
+
+def with_input(text: str, table: str) -> list[tuple[str, str]]:
+    """Each command line of a table, with the same input."""
+    return [(line, text) for line in lines(table)]
+
+
+def _ours(command: str, text: str) -> tuple[int, str] | None:
+    name, *args = shlex.split(command)
+    return MODELS[name](args, text)
+
+
+def check_commands(cases: Sequence[tuple[str, str]]) -> None:
+    """Compares the models with the real commands; a status above 1 is an error, whichever it is."""
+    ours = [result and (min(result[0], 2), result[1]) for result in (_ours(*case) for case in cases)]
+    real = [(min(status, 2), output) for status, output in run_commands(cases)]
+    same = [
+        mine if mine and mine[0] and other[0] > 1 and mine[1] == other[1] else other
+        for mine, other in zip(ours, real, strict=True)
+    ]
+    expect_same(cases, ours, same)
+
+
+def check_unknown(cases: Sequence[tuple[str, str]]) -> None:
+    """The models say of each (command line, input) that they do not know."""
+    assert [case for case in cases if _ours(*case) is not None] == []
