@@ -27,12 +27,7 @@ HIDDEN = frozenset({"PATH", "PWD", "OLDPWD", "SHLVL", "_"})
 """Variables that the shell itself keeps: every process has them, and they say nothing of the server."""
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """All jobs of a revision with what could not be read."""
-
-    jobs: list[Job]
-    problems: tuple[Problem, ...]
+Giver = Literal["job", "script", "runtime", "again"]
 
 
 class Planner:
@@ -55,7 +50,7 @@ class Planner:
         )
         self.world = World(ScriptFiles(files), Programmes(is_server=lambda argv: identify(argv) is not None))
         self._steps: dict[tuple[str, str, int], tuple[Script, str]] = {}
-        self._names: dict[tuple[int, ...], tuple[list[Leaf], list[tuple[str, bool]]]] = {}
+        self._names: dict[tuple[int, ...], tuple[list[Leaf], list[tuple[str, Giver]]]] = {}
         self._groups: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
 
     def plans(self, jobs: Iterable[Job] | None = None) -> Iterator[LaunchPlan]:
@@ -133,29 +128,32 @@ class Planner:
             return Launch(runners, None, None, "undecided", reason=environment.reason)
         return _Reading(self, solved, runners, environment).launch()
 
-    def changed_names(self, chain: list[Solved], environment: dict[str, Variable]) -> list[tuple[str, bool]]:
+    def changed_names(self, chain: list[Solved], environment: dict[str, Variable]) -> list[tuple[str, Giver]]:
         """Names in a server's environment that the job did not simply hand down, and whether the runtime set them."""
         leaves = [s.leaf for s in chain]
         key = tuple(map(id, leaves))
         found = self._names.get(key)
         if found is None:
             giver = {n: _giver(n, environment, chain) for n in sorted(environment) if n not in HIDDEN}
-            names = [(n, g == "runtime") for n, g in giver.items() if g != "job"]
+            names = [(n, g) for n, g in giver.items() if g != "job"]
             # The leaves are kept with the names, so that no other leaf can get the identity of one of them.
             found = self._names[key] = (leaves, names)
         return found[1]
 
 
-def _giver(name: str, environment: dict[str, Variable], chain: list[Solved]) -> Literal["job", "script", "runtime"]:
-    """Who gave a variable its value: the job, a script, or the command line of a scheduler or container engine."""
+def _giver(name: str, environment: dict[str, Variable], chain: list[Solved]) -> Giver:
+    """Who gave a variable its value: the job, a script, the command line of a scheduler or container engine, or a script that
+    exports again what that command line gave."""
     level = len(chain) - 1
     here = environment
+    again = False
     while True:
         var = here[name]
         if var.by_runtime:
-            return "runtime"
+            return "again" if again else "runtime"
         value = var.value
-        if var.place is not None or not isinstance(value, Text) or len(value.pieces) != 1:
+        again = again or var.place is not None
+        if not isinstance(value, Text) or len(value.pieces) != 1:
             return "script"
         piece = value.pieces[0]
         if not isinstance(piece, Input) or piece.name != name:
@@ -163,7 +161,7 @@ def _giver(name: str, environment: dict[str, Variable], chain: list[Solved]) -> 
         call = chain[level].inputs.call
         level -= 1
         if call is None or level < 0:
-            return "job"
+            return "script" if again else "job"
         here = call.environment
 
 
@@ -218,11 +216,12 @@ class _Reading:
         given = self.environment.values
         env: dict[str, Word] = {}
         runtime_env: dict[str, Word] = {}
-        for name, by_runtime in self.planner.changed_names(chain, start.environment):
+        for name, giver in self.planner.changed_names(chain, start.environment):
             value = start.environment[name].value
             assert isinstance(value, (str, Text))
             word = resolve(value, inputs)
             if given.get(name) != word:
+                by_runtime = giver == "runtime" or (giver == "again" and name in given)
                 (runtime_env if by_runtime else env)[name] = word
         framework = identify([w if isinstance(w, str) else None for w in argv]) or ""
         return Server(framework, None, start.place.path, start.place.line, argv, env, runtime_env)

@@ -148,7 +148,12 @@ def find_program(shell: Shell, name: str) -> tuple[bool | None, Value]:
     if found is not None:
         return True, found
     path = shell.world.programmes.path(name)
-    return shell.world.has_command(name), path if path is not None else hole(f"path of {name}", True)
+    return shell.world.has_command(name), path if path is not None else _somewhere(name)
+
+
+def _somewhere(name: str) -> Value:
+    """The path of an installed programme: its directory is not known, its name is."""
+    return concat([hole(f"directory of {name}", True), f"/{name}"])
 
 
 def on_path(shell: Shell, name: str, overlay: dict[str, Variable]) -> Value | None:
@@ -1001,7 +1006,7 @@ def _xargs(shell: Shell, base: str, values: list[Value], overlay: dict[str, Vari
 def _which(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
     del overlay
     name = text_of(values[1]) if len(values) > 1 else None
-    known, path = shell.find_program(name) if name else (None, hole(f"path of {base}", True))
+    known, path = shell.find_program(name) if name else (None, _somewhere(base))
     if known is False:
         return 1
     out = shell.fds.get(1)
