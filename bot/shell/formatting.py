@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Context, Decimal
-from fractions import Fraction
 
 MAX_RESULT = 1 << 20
-_MAX_DIGITS = 1_000
-_MAX_EXPONENT = 300
 
 _SIMPLE_ESCAPES = {
     "a": "\a",
@@ -141,11 +137,6 @@ class _NotKnown(Exception):  # noqa: N818 (not an error)
 
 _DIRECTIVE = re.compile(r"%([-+ #0']*)(\*|[0-9]*)(?:(\.)(\*|-?[0-9]*))?([hlLjzt]*)(.?)", re.DOTALL)
 _INTEGER = re.compile(r"\s*([-+]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
-_FLOAT = re.compile(
-    r"\s*([-+]?)(?:(0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][-+]?[0-9]+)?)"
-    r"|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)|(infinity|inf|nan(?:\([0-9A-Za-z_]*\))?))",
-    re.IGNORECASE,
-)
 
 
 class _Printf:
@@ -303,19 +294,19 @@ class _Printf:
         return value
 
     def floating(self, conversion: str, flags: set[str], width: int, precision: int | None) -> str:
+        # Decimal arithmetic is slow to import and seldom needed.
+        from botlint.shell.floats import float_text
+
         argument = self.argument() or "0"
         if argument[0] in "'\"":
-            found = _FLOAT.match(str(ord(argument[1]) if len(argument) > 1 else 0))
-        else:
-            found = _FLOAT.match(argument)
-            if found is None or found.end() < len(argument):
-                self.status = 1
-        sign = "-" if found is not None and found[1] == "-" else "+" if "+" in flags else " " if " " in flags else ""
-        if found is not None and found[4]:
-            body = found[4][:3].lower()
-            return _padded(sign + (body.upper() if conversion.isupper() else body), flags - {"0"}, width)
-        body = _float_body(_long_double(found), conversion, 6 if precision is None else precision, "#" in flags)
-        if "0" in flags and "-" not in flags:
+            argument = str(ord(argument[1]) if len(argument) > 1 else 0)
+        formatted = float_text(argument, conversion, precision, keep_zeros="#" in flags)
+        if formatted is None:
+            raise _NotKnown
+        self.status = 0 if formatted.complete and not self.status else 1
+        sign = "-" if formatted.negative else "+" if "+" in flags else " " if " " in flags else ""
+        body = formatted.text
+        if "0" in flags and "-" not in flags and body[0].isdigit():
             body = body.rjust(width - len(sign), "0")
         return _padded(sign + body, flags, width)
 
@@ -357,84 +348,8 @@ def _integer_text(value: int, conversion: str, flags: set[str], width: int, prec
     return _padded(sign + digits, flags, width)
 
 
-def _long_double(found: re.Match[str] | None) -> Decimal:
-    """The magnitude as an x86 `long double` (a significand of 64 bits), which is what bash computes with."""
-    if found is None:
-        return Decimal(0)
-    if found[2]:
-        mantissa, _, exponent = found[2][2:].lower().partition("p")
-        whole, _, part = mantissa.partition(".")
-        power = int(exponent or 0) - 4 * len(part)
-        if abs(power) > 900 or len(mantissa) > 200:
-            raise _NotKnown
-        exact = Fraction(int((whole + part) or "0", 16)) * (Fraction(2) ** power)
-    else:
-        mantissa, _, exponent = found[3].lower().partition("e")
-        if len(exponent) > 5 or abs(int(exponent or 0)) > _MAX_EXPONENT or len(mantissa) > _MAX_EXPONENT:
-            raise _NotKnown
-        exact = Fraction(Decimal(found[3]))
-    return _decimal(_rounded(exact))
-
-
-def _rounded(exact: Fraction) -> Fraction:
-    if not exact:
-        return exact
-    shift = 64 - (exact.numerator.bit_length() - exact.denominator.bit_length())
-    scaled = exact * Fraction(2) ** shift
-    while scaled >= 1 << 64:
-        scaled /= 2
-        shift -= 1
-    return Fraction(round(scaled)) / Fraction(2) ** shift
-
-
-def _decimal(value: Fraction) -> Decimal:
-    """The exact decimal of a fraction whose denominator is a power of two."""
-    twos = value.denominator.bit_length() - 1
-    return Decimal(value.numerator * 5**twos).scaleb(-twos, Context(prec=20_000, Emax=999_999, Emin=-999_999))
-
-
-def _float_body(value: Decimal, conversion: str, precision: int, keep_zeros: bool) -> str:
-    if precision > _MAX_DIGITS:
-        raise _NotKnown
-    kind = conversion.lower()
-    if kind == "f":
-        body = _fixed(value, precision)
-    elif kind == "e":
-        body = _scientific(value, precision)
-    else:
-        precision = precision or 1
-        scientific = _scientific(value, precision - 1)
-        exponent = int(scientific.partition("e")[2])
-        body = _fixed(value, precision - 1 - exponent) if -4 <= exponent < precision else scientific
-        if not keep_zeros:
-            mantissa, mark, rest = body.partition("e")
-            if "." in mantissa:
-                mantissa = mantissa.rstrip("0").rstrip(".")
-            body = mantissa + mark + rest
-    if keep_zeros and "." not in body:
-        mantissa, mark, rest = body.partition("e")
-        body = f"{mantissa}.{mark}{rest}"
-    return body.upper() if conversion.isupper() else body
-
-
-def _fixed(value: Decimal, places: int) -> str:
-    context = Context(prec=20_000, rounding=ROUND_HALF_EVEN, Emax=999_999, Emin=-999_999)
-    return format(value.quantize(Decimal(1).scaleb(-places), context=context), "f")
-
-
-def _scientific(value: Decimal, places: int) -> str:
-    if not value:
-        return "0" + ("." + "0" * places if places else "") + "e+00"
-    rounded = Context(prec=places + 1, rounding=ROUND_HALF_EVEN, Emax=999_999, Emin=-999_999).plus(value)
-    digits = "".join(map(str, rounded.as_tuple().digits)).ljust(places + 1, "0")
-    exponent = rounded.adjusted()
-    return (
-        f"{digits[0]}{'.' + digits[1 : places + 1] if places else ''}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
-    )
-
-
 def bash_printf(template: str, args: Sequence[str], *, builtin: bool = True) -> Printed | None:
-    """What `printf template args...` writes; None if that depends on the machine (`%(...)T`, `%n`, `%a`) or is too long.
+    """What `printf template args...` writes; None if it depends on the machine (`%(...)T`, `%n`, `%a`) or is too long.
 
     `builtin=False` is the coreutils programme, which has no `%q` here and ends at `\\c` in the template.
     """

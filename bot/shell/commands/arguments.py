@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from botlint.shell.commands.base import (
-    MAX_STEPS,
     Call,
+    Options,
     Output,
     Unmodelled,
     join_lines,
@@ -17,8 +17,10 @@ from botlint.shell.commands.base import (
     whole_number,
 )
 
+MAX_RUNS = 2_000
+MAX_ARGUMENTS = 100_000
+
 _SUFFIXES = "KMGTPEZY"
-Run = Callable[[str, Sequence[str]], Output | None]
 
 
 def numfmt(call: Call) -> Output:
@@ -69,46 +71,44 @@ def _converted(text: str, source: str, target: str) -> str:
     return f"{shown}{_SUFFIXES[power - 1]}{'i' if target == 'iec-i' else ''}"
 
 
-def xargs(run: Run) -> Callable[[Call], Output]:
-    """The model of xargs; `run` gives the result of a command that reads no input."""
+def xargs(call: Call) -> Output:
+    """What another command writes for the words of the input."""
+    options = read_options(
+        call.args, "rn:I:0d:tL:P:x", {"no-run-if-empty": "r", "max-args": "n", "null": "0"}, permute=False
+    )
+    if any(options.has(letter) for letter in "tLPxd0"):
+        raise Unmodelled("an option of xargs")
+    command = options.operands or ("echo",)
+    batches = _batches(call.text(), options, command[1:])
+    if len(batches) > MAX_RUNS:
+        raise Unmodelled("too many runs")
+    pieces: list[str] = []
+    status = 0
+    for batch in batches:
+        result = call.run(command[0], batch)
+        if result is None:
+            raise Unmodelled(f"the command {command[0]}")
+        pieces.append(result[1])
+        status = 123 if result[0] else status
+    return status, "".join(pieces)
 
-    def model(call: Call) -> Output:
-        options = read_options(
-            call.args, "rn:I:0d:tL:P:x", {"no-run-if-empty": "r", "max-args": "n", "null": "0"}, permute=False
-        )
-        if any(options.has(letter) for letter in "tLPxd0"):
-            raise Unmodelled("an option of xargs")
-        command = options.operands or ("echo",)
-        text = call.text()
-        mark = options.last("I")
-        if mark is not None:
-            if options.has("n") or "'" in text or '"' in text or "\\" in text or not mark:
-                raise Unmodelled("quotes or counts with -I")
-            lines = [line.lstrip(" \t") for line in split_lines(text) if line.strip(" \t")]
-            batches = [[word.replace(mark, line) for word in command[1:]] for line in lines]
-        else:
-            words = _words(text)
-            size = whole_number(options.last("n") or "5000")
-            if not size or (not options.has("n") and sum(map(len, words)) > 100_000):
-                raise Unmodelled("the size of xargs")
-            chunks = [words[at : at + size] for at in range(0, len(words), size)]
-            if not chunks and not options.has("r"):
-                chunks = [[]]
-            batches = [[*command[1:], *chunk] for chunk in chunks]
-        if len(batches) > MAX_STEPS // 100:
-            raise Unmodelled("too many runs")
-        pieces: list[str] = []
-        status = 0
-        for batch in batches:
-            result = run(command[0], batch)
-            if result is None:
-                raise Unmodelled(f"the command {command[0]}")
-            pieces.append(result[1])
-            if result[0]:
-                status = 123
-        return status, "".join(pieces)
 
-    return model
+def _batches(text: str, options: Options, fixed: Sequence[str]) -> list[list[str]]:
+    """The arguments of each run of the command."""
+    mark = options.last("I")
+    if mark is not None:
+        if options.has("n") or not mark or any(quote in text for quote in "'\"\\"):
+            raise Unmodelled("quotes or counts with -I")
+        lines = [line.lstrip(" \t") for line in split_lines(text) if line.strip(" \t")]
+        return [[word.replace(mark, line) for word in fixed] for line in lines]
+    words = _words(text)
+    size = whole_number(options.last("n") or str(len(words) or 1))
+    if not size or sum(map(len, words)) > MAX_ARGUMENTS:
+        raise Unmodelled("the size of xargs")
+    chunks = [words[at : at + size] for at in range(0, len(words), size)]
+    if not chunks and not options.has("r"):
+        chunks = [[]]
+    return [[*fixed, *chunk] for chunk in chunks]
 
 
 _WORD = re.compile(r"""(?:[^\s"'\\]|\\[\s\S]|"[^"\n]*"|'[^'\n]*')+""")

@@ -11,6 +11,7 @@ MAX_DEPTH = 60
 
 Output = tuple[int, str]
 Files = Callable[[str], str | None]
+Run = Callable[[str, Sequence[str]], Output | None]
 
 
 class Unmodelled(Exception):  # noqa: N818 (not an error)
@@ -23,13 +24,20 @@ def no_files(path: str) -> str | None:
     return None
 
 
+def no_commands(name: str, args: Sequence[str]) -> Output | None:
+    """Runs nothing."""
+    del name, args
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One run of a command: its arguments without the name, what it reads, and the files it may read."""
+    """One run of a command: its arguments without the name, what it reads, and how it reads files and runs others."""
 
     args: Sequence[str]
     stdin: str | None
     files: Files
+    run: Run = no_commands
 
     def text(self, operands: Sequence[str] = ()) -> str:
         """The text of the operands (`-`, or no operand, is standard input); raises Unmodelled when it is not known."""

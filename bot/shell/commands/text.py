@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64 as base64_codec
-import binascii
-import hashlib
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -494,42 +491,6 @@ def nl(call: Call) -> Output:
         number += bool(line)
         lines.append(f"{number:6d}\t{line}" if line else "       ")
     return 0, join_lines(lines)
-
-
-def base64(call: Call) -> Output:
-    """Base64 of the input, or back."""
-    options = read_options(call.args, "dw:i", {"decode": "d", "wrap": "w", "ignore-garbage": "i"})
-    if len(options.operands) > 1:
-        return 1, ""
-    text = call.text(options.operands)
-    if options.has("d"):
-        try:
-            return 0, to_text(base64_codec.b64decode(to_bytes(text.replace("\n", "")), validate=True))
-        except binascii.Error as error:
-            raise Unmodelled("base64 that is not valid") from error
-    encoded = base64_codec.b64encode(to_bytes(text)).decode()
-    width = whole_number(options.last("w") or "76")
-    if not width:
-        return 0, encoded
-    return 0, join_lines([encoded[at : at + width] for at in range(0, len(encoded), width)])
-
-
-def checksum(algorithm: str) -> Callable[[Call], Output]:
-    """The model of a checksum tool."""
-
-    def model(call: Call) -> Output:
-        operands = read_options(call.args, "bt", {"binary": "b", "text": "t"}).operands or ("-",)
-        if call.args and call.args[0] in ("-b", "--binary"):
-            raise Unmodelled("binary marks")
-        lines = []
-        for operand in operands:
-            if "\\" in operand or "\n" in operand:
-                raise Unmodelled("an escaped file name")
-            digest = hashlib.new(algorithm, to_bytes(call.text([operand])), usedforsecurity=False).hexdigest()
-            lines.append(f"{digest}  {operand}")
-        return 0, join_lines(lines)
-
-    return model
 
 
 def echo(call: Call) -> Output:
