@@ -261,7 +261,7 @@ class PositionSets:
                 raise PatternError("a back reference needs the other matcher")
 
     def follow(self, node: Node, start: int, allowed: int, found: dict[int, tuple[int, int]]) -> int:
-        """Fills `found` with the group spans on the node's first way from `start` to one of `allowed`, and gives its end.
+        """Fills `found` with the group spans on the node's first way from `start` to one of `allowed`; gives its end.
 
         Earlier alternatives and further repetitions come first, as in glibc once the end of the whole match is fixed.
         """
@@ -343,23 +343,23 @@ class Scanner:
         """Raises PatternError when the text is too long."""
         self._regex = regex
         self._text = text
+        self._plain = regex.python_matches(text)
         self._sets: PositionSets | None = None
-        self._starts = 0
+        self._starts = ""
 
     def search(self, position: int = 0) -> Found | None:
         """The leftmost-longest match that begins at or after `position`; raises PatternError when it costs too much."""
         regex = self._regex
-        if regex.backtracking is not None:
-            return regex.backtrack(regex.backtracking, self._text, position)
+        if self._plain:
+            return regex.python_search(self._text, position)
         if self._sets is None:
             if regex.cannot_match(self._text):
                 return None
             self._sets = PositionSets(self._text, ignore_case=regex.ignore_case)
-            self._starts = self._sets.starts(regex.node, self._sets.everywhere)
-        left = self._starts >> position
-        if not left:
+            self._starts = bin(self._sets.starts(regex.node, self._sets.everywhere))[:1:-1]
+        start = self._starts.find("1", position)
+        if start < 0:
             return None
-        start = position + (left & -left).bit_length() - 1
         end = self._sets.ends(regex.node, 1 << start).bit_length() - 1
         found: dict[int, tuple[int, int]] = {}
         if regex.group_count:
@@ -375,31 +375,37 @@ class Regex:
         self.node = node
         self.group_count = group_count
         self.ignore_case = ignore_case
-        shape = _Shape()
-        shape.visit(node, 0)
-        self._stars = shape.stars
-        self._flat = not shape.nested
-        flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
-        self.backtracking: re.Pattern[str] | None = None
-        self._filter: re.Pattern[str] | None = None
-        if shape.back_reference:
-            if shape.nested or shape.stars > 3:
-                raise PatternError("a back reference in so complex an expression is not matched")
-            self.backtracking = _compile_python(node, flags)
-        elif self._flat and shape.stars <= 2 and shape.choices <= 8:
-            self._filter = _compile_python(node, flags)
+        self._shape = shape = _Shape()
+        shape.visit(node, inside=False)
+        self._python: re.Pattern[str] | None = None
+        if shape.back_reference and (shape.nested or shape.stars > 3):
+            raise PatternError("a back reference in so complex an expression is not matched")
+        if not shape.nested and shape.stars <= 4 and shape.choices + shape.optional <= 8:
+            self._python = _compile_python(node, re.DOTALL | (re.IGNORECASE if ignore_case else 0))
+
+    def python_matches(self, text: str) -> bool:
+        """True when Python's matcher gives the same match as POSIX, and soon.
+
+        Where only single characters repeat and nothing else is a choice, taking most first is taking the longest: from
+        a later place the rest of the expression never ends earlier.
+        """
+        if self._shape.back_reference:
+            if self._cost(text) > 20_000_000:
+                raise PatternError("the text is too long for a back reference")
+            return True
+        return self._python is not None and not self._shape.choices and self._cost(text) <= 1_000_000
 
     def cannot_match(self, text: str) -> bool:
         """True when a cheap test already shows that nothing matches."""
-        if self._filter is None or len(text) ** (self._stars + 1) > 1_000_000:
-            return False
-        return self._filter.search(text) is None
+        return self._python is not None and self._cost(text) <= 1_000_000 and self._python.search(text) is None
 
-    def backtrack(self, compiled: re.Pattern[str], text: str, position: int) -> Found | None:
-        """Searches with Python's matcher, for expressions with back references on small texts."""
-        if (len(text) + 1) ** (self._stars + 1) > 100_000_000:
-            raise PatternError("the text is too long for a back reference")
-        found = compiled.search(text, position)
+    def _cost(self, text: str) -> int:
+        starts: int = (len(text) + 1) ** (self._shape.stars + 1)
+        return starts << self._shape.optional
+
+    def python_search(self, text: str, position: int) -> Found | None:
+        """The match that Python's matcher finds."""
+        found = None if self._python is None else self._python.search(text, position)
         if found is None:
             return None
         spans = tuple(None if span == (-1, -1) else span for span in found.regs[1:])
@@ -411,29 +417,36 @@ class Regex:
 
 
 class _Shape:
-    """Counts what makes a backtracking match slow."""
+    """Counts what makes a backtracking match slow, or different from the longest one."""
 
     def __init__(self) -> None:
         self.stars = 0
         self.choices = 0
+        self.optional = 0
         self.nested = False
+        self.groups: set[int] = set()
         self.back_reference = False
 
-    def visit(self, node: Node, inside: int) -> None:
+    def visit(self, node: Node, *, inside: bool) -> None:
         match node:
             case Star(item):
                 self.stars += 1
-                self.nested |= inside > 0 or not isinstance(item, Chars | Literal)
-                self.visit(item, inside + 1)
+                self.nested |= inside or not isinstance(item, Chars | Literal)
+                self.visit(item, inside=True)
             case Sequence(items):
                 for item in items:
-                    self.visit(item, inside)
+                    self.visit(item, inside=inside)
+            case Choice((Chars() | Literal(), Sequence(()))):
+                self.optional += 1
             case Choice(items):
                 self.choices += 1
                 for item in items:
-                    self.visit(item, inside)
-            case Group(_, item):
-                self.visit(item, inside)
+                    self.visit(item, inside=inside)
+            case Group(index, item):
+                # An interval repeats its group: Python numbers groups by their place.
+                self.nested |= index in self.groups
+                self.groups.add(index)
+                self.visit(item, inside=inside)
             case BackReference():
                 self.back_reference = True
             case _:

@@ -364,19 +364,28 @@ def _replacement(text: str) -> tuple[str | int, ...]:
             elif character == "\\":
                 items.append("\\\\")
             else:
-                items.append(_CONTROLS.get(character, character))
+                _append_text(items, _CONTROLS.get(character, character))
         else:
-            items.append(character)
+            _append_text(items, character)
     return tuple(items)
+
+
+def _append_text(items: list[str | int], character: str) -> None:
+    """Adds to the last text; a case mark, which is a backslash with a letter, stays apart."""
+    last = items[-1] if items else 0
+    if isinstance(last, str) and not last.startswith("\\"):
+        items[-1] = last + character
+    else:
+        items.append(character)
 
 
 def _replaced(items: Sequence[str | int], found: Found) -> str:
     pieces: list[str] = []
     case = once = ""
     for item in items:
-        if isinstance(item, str) and len(item) == 2:
+        if isinstance(item, str) and item.startswith("\\"):
             if item[1] in "LU":
-                case, once = item[1], once
+                case = item[1]
             elif item[1] == "E":
                 case = once = ""
             elif item[1] in "lu":
@@ -418,6 +427,11 @@ class _Machine:
         self.steps = 0
         self.status = 0
 
+    def step(self, amount: int = 1) -> None:
+        self.steps += amount
+        if self.steps > MAX_STEPS:
+            raise Unmodelled("the script takes too many steps")
+
     def emit(self, text: str, *, unfinished: bool = False) -> None:
         if self.missing:
             self.out.append("\n")
@@ -456,9 +470,7 @@ class _Machine:
         at = 0
         substituted = False
         while at < len(self.commands):
-            self.steps += 1
-            if self.steps > MAX_STEPS:
-                raise Unmodelled("the script takes too many steps")
+            self.step(1 + len(self.space) // 64)
             command = self.commands[at]
             at += 1
             if self.selects(at - 1, command) == command.negated:
@@ -484,7 +496,11 @@ class _Machine:
             case "p":
                 self.show(self.space)
             case "P":
-                self.emit(self.space.partition("\n")[0] + "\n")
+                first, newline, _ = self.space.partition("\n")
+                if newline:
+                    self.emit(first + "\n")
+                else:
+                    self.show(first)
             case "=":
                 self.emit(f"{self.next}\n")
             case "a":
@@ -622,14 +638,13 @@ class _Machine:
         previous_end = -1
         replaced = False
         while at <= len(self.space) and (found := scanner.search(at)) is not None:
-            self.steps += 1
-            if self.steps > MAX_STEPS:
-                raise Unmodelled("the script takes too many steps")
+            self.step()
             empty = found.start == found.end
             if not (empty and found.start == previous_end):
                 count += 1
                 if count >= rule.number:
                     pieces += [self.space[copied : found.start], _replaced(rule.replacement, found)]
+                    self.step(len(pieces[-1]) // 64)
                     copied = found.end
                     replaced = True
                     if not rule.every:

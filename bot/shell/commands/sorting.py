@@ -224,11 +224,17 @@ def _value(text: str, key: _Key) -> object:
             return to_bytes(text.upper() if key.fold and text.isascii() else text)
 
 
+def _whole(digits: str) -> int:
+    if len(digits) > 4_000:
+        raise Unmodelled("a number of sort")
+    return int(digits or 0)
+
+
 def _numeric(found: re.Match[str] | None) -> tuple[int, str]:
     """A number that compares exactly: its whole part and the digits after the point."""
     if found is None:
         return 0, ""
-    whole, part = int(found[2][:4000] or 0), (found[3] or "").rstrip("0")
+    whole, part = _whole(found[2]), (found[3] or "").rstrip("0")
     if found[1]:
         # Below zero a longer fraction is smaller: compare the digits' complement.
         if not part:
@@ -277,7 +283,7 @@ def _compare_parts(left: str, right: str) -> int:
             first, second = _version_order(one), _version_order(other)
             if first != second:
                 return first - second
-        number, other_number = int(digits[:4000] or 0), int(other_digits[:4000] or 0)
+        number, other_number = _whole(digits), _whole(other_digits)
         if number != other_number:
             return 1 if number > other_number else -1
     return 0

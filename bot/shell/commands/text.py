@@ -86,7 +86,7 @@ def seq(call: Call) -> Output:
         return 1, ""
     places = max(_places(first), _places(step))
     if template is not None:
-        texts = [_seq_formatted(template, number) for number in numbers]
+        texts = _seq_formatted(template, numbers)
     else:
         width = max(_seq_width(first, places), _seq_width(last, places)) if equal_width else 0
         texts = [f"{number:.{places}f}".zfill(width) for number in numbers]
@@ -121,13 +121,18 @@ def _seq_numbers(first: Decimal, step: Decimal, last: Decimal) -> list[Decimal] 
     return [first + index * step for index in range(count)]
 
 
-def _seq_formatted(template: str, number: Decimal) -> str:
+def _seq_formatted(template: str, numbers: list[Decimal]) -> list[str]:
     if not re.fullmatch(r"(?:[^%\\]|%%)*%[-+ #0']*[0-9]{0,3}(?:\.[0-9]{0,3})?[efgEFG](?:[^%\\]|%%)*", template):
         raise Unmodelled("the format of seq")
-    printed = bash_printf(template, [str(number)])
-    if printed is None:
-        raise Unmodelled("the format of seq")
-    return printed.text
+    texts: list[str] = []
+    size = 0
+    for number in numbers:
+        printed = bash_printf(template, [str(number)])
+        if printed is None or size > MAX_TEXT:
+            raise Unmodelled("the format of seq")
+        texts.append(printed.text)
+        size += len(printed.text)
+    return texts
 
 
 def cut(call: Call) -> Output:
@@ -455,7 +460,7 @@ def paste(call: Call) -> Output:
 
 
 def _paste_rows(call: Call, operands: tuple[str, ...]) -> list[list[str]]:
-    inputs = {operand: iter(split_lines(call.text([operand]))) for operand in operands}
+    inputs = {operand: iter(split_lines(call.text([operand]))) for operand in set(operands)}
     rows: list[list[str]] = []
     while True:
         row = [next(inputs[operand], None) for operand in operands]
