@@ -15,11 +15,12 @@ _MAX_BASES = 12
 
 @dataclass(slots=True)
 class _Class:
-    """A backend class: its own assignments and methods, and the names of its bases."""
+    """A backend class: its own assignments and methods, its bases, and what its module imports them as."""
 
     module: str
     name: str
     bases: list[str]
+    imports: dict[str, str]
     values: dict[str, ast.expr] = field(default_factory=dict)
     methods: dict[str, ast.FunctionDef] = field(default_factory=dict)
 
@@ -42,14 +43,28 @@ def _read_classes(source: Path) -> dict[str, _Class]:
     for folder in _FOLDERS:
         for path in sorted((source / "vllm" / folder).rglob("*.py")):
             module = ".".join(path.relative_to(source).with_suffix("").parts)
-            for node in ast.walk(parse_file(path)):
-                if isinstance(node, ast.ClassDef) and node.name.endswith(("Backend", "Backend_")):
-                    classes[f"{module}.{node.name}"] = _read_class(module, node)
+            tree = parse_file(path)
+            imports = _imports(module, tree)
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ClassDef) and "Backend" in node.name:
+                    classes[f"{module}.{node.name}"] = _read_class(module, node, imports)
     return classes
 
 
-def _read_class(module: str, node: ast.ClassDef) -> _Class:
-    result = _Class(module, node.name, [ast.unparse(base).rpartition(".")[2].partition("[")[0] for base in node.bases])
+def _imports(module: str, tree: ast.Module) -> dict[str, str]:
+    """Return the full name behind each name that the module imports from another."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            package = module.split(".")[: -node.level] if node.level else []
+            origin = ".".join([*package, *([node.module] if node.module else [])])
+            found.update({alias.asname or alias.name: f"{origin}.{alias.name}" for alias in node.names})
+    return found
+
+
+def _read_class(module: str, node: ast.ClassDef, imports: dict[str, str]) -> _Class:
+    bases = [ast.unparse(base).rpartition(".")[2].partition("[")[0] for base in node.bases]
+    result = _Class(module, node.name, bases, imports)
     for item in node.body:
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
             result.values[item.target.id] = item.value
@@ -61,7 +76,7 @@ def _read_class(module: str, node: ast.ClassDef) -> _Class:
 
 
 def _lineage(start: _Class | None, classes: dict[str, _Class]) -> list[_Class]:
-    """Return the class and its bases, nearest first; empty when a base has no unique definition."""
+    """Return the class and its bases, nearest first; empty when a base is not found."""
     line: list[_Class] = []
     current = start
     while current is not None and len(line) < _MAX_BASES:
@@ -69,10 +84,17 @@ def _lineage(start: _Class | None, classes: dict[str, _Class]) -> list[_Class]:
         names = [name for name in current.bases if name not in ("ABC", "Generic", "object", "Protocol")]
         if not names:
             return line
-        found = [c for c in classes.values() if c.name == names[0]]
-        local = [c for c in found if c.module == current.module]
-        current = local[0] if local else found[0] if len(found) == 1 else None
+        current = _base(current, names[0], classes)
     return []
+
+
+def _base(cls: _Class, name: str, classes: dict[str, _Class]) -> _Class | None:
+    """Return the class behind the name of a base: of the same module, imported, or the only one of that name."""
+    exact = classes.get(f"{cls.module}.{name}") or classes.get(cls.imports.get(name, ""))
+    if exact is not None:
+        return exact
+    found = [other for other in classes.values() if other.name == name]
+    return found[0] if len(found) == 1 else None
 
 
 def _facts(line: list[_Class], base: _Class | None) -> Attributes:

@@ -314,6 +314,28 @@ def test_exact_sizes_where_the_engine_compares_them(tmp_path: Path) -> None:
     assert (facts["block_multiples"], facts["block_sizes"]) == ([16], [128])
 
 
+def test_a_base_is_the_imported_one(tmp_path: Path) -> None:
+    write(tmp_path, vllm__v1__attention__backend=BASE)
+    for version, size in (("one", 64), ("two", 128)):
+        shared = f"""
+        from vllm.v1.attention.backend import AttentionBackend
+        class SharedBackendBase(AttentionBackend):
+            def get_supported_head_sizes():
+                return [{size}]
+        """
+        demo = """
+        from .shared import SharedBackendBase as Base
+        class DemoBackend(Base):
+            pass
+        """
+        write(tmp_path, **{f"vllm__models__{version}__shared": shared, f"vllm__models__{version}__demo": demo})
+    members = {"ONE": "vllm.models.one.demo.DemoBackend", "TWO": "vllm.models.two.demo.DemoBackend"}
+    assert {name: facts["head_sizes"] for name, facts in attention_facts(tmp_path, members).items()} == {
+        "ONE": [64],
+        "TWO": [128],
+    }
+
+
 # Stand-ins
 
 
