@@ -106,7 +106,7 @@ def _evaluate_text(shell: Shell, text: Value, depth: int) -> Number:
             source.append(piece)
             continue
         value = Text((piece,))
-        if value.text is not None and not shell.observe(_is_decimal, value):
+        if value.known and not shell.observe(_is_decimal, value):
             known = shell.concrete(value)
             assert known is not None
             source.append(known)
@@ -125,7 +125,7 @@ def _evaluate_text(shell: Shell, text: Value, depth: int) -> Number:
     try:
         node = parse_arithmetic(joined_source)
     except ArithmeticError_ as error:
-        if text.text is None:
+        if not text.known:
             return hole(reason_of(text), nonempty=True)
         known = shell.concrete(text)
         raise ArithmeticProblem(f"{known}: {error}") from None
@@ -205,11 +205,11 @@ class _Evaluation:
         if isinstance(left, int) and isinstance(right_value, int):
             return apply_binary(operator, left, right_value)
         if operator in ("/", "%") and isinstance(right_value, Text):
-            if right_value.text is not None and not truth(self.shell, right_value):
+            if right_value.known and not truth(self.shell, right_value):
                 raise ArithmeticError_("division by 0")
         elif operator in ("/", "%") and right_value == 0:
             raise ArithmeticError_("division by 0")
-        if operator == "**" and isinstance(right_value, Text) and right_value.text is not None:
+        if operator == "**" and isinstance(right_value, Text) and right_value.known:
             known = self.shell.concrete(right_value)
             assert known is not None
             right_value = int(known)
@@ -220,7 +220,7 @@ class _Evaluation:
     def variable(self, node: Var) -> Number:
         if node.name in self.holes:
             hole_value = self.holes[node.name]
-            return hole_value if hole_value.text is None or hole_value.symbolic else int(hole_value.text)
+            return hole_value if not hole_value.known or hole_value.symbolic else int(hole_value.text)
         value = self.lookup(node)
         if value is None:
             if self.shell.options.get("nounset"):
@@ -231,7 +231,7 @@ class _Evaluation:
             if _DECIMAL.fullmatch(value):
                 return int(value)
             return _evaluate_text(self.shell, value, self.depth + 1) if value.strip() else 0
-        if value.text is None:
+        if not value.known:
             return hole(reason_of(value), nonempty=True)
         if self.shell.observe(_is_decimal, value):
             return value
@@ -275,7 +275,7 @@ class _Evaluation:
 
 def _derived(function: object, *arguments: Number) -> Number:
     for argument in arguments:
-        if isinstance(argument, Text) and argument.text is None:
+        if isinstance(argument, Text) and not argument.known:
             return hole(reason_of(argument), nonempty=True)
     value = derive(function, *[_shown(a) for a in arguments])  # type: ignore[arg-type]
     return int(value) if isinstance(value, str) else value

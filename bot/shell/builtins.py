@@ -22,8 +22,8 @@ from botlint.shell.signals import (
     StopFlow,
     Undecided,
 )
-from botlint.shell.streams import In
-from botlint.shell.values import Hole, Text, Value, concat, derive, hole, text_of
+from botlint.shell.streams import In, Out
+from botlint.shell.values import Hole, Text, Value, concat, derive, hole, later, text_of
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Frame, Job, Shell
@@ -112,6 +112,10 @@ def _printf(shell: Shell, args: list[Value]) -> Status:
     if not args:
         shell.complain("printf: usage: printf [-v var] format [arguments]")
         return 2
+    out = shell.fds.get(1)
+    if target is None and _never_fails(args[0]) and not (isinstance(out, Out) and out.chunks is not None):
+        # What goes to a file or nowhere is seldom read: it is formatted when somebody does.
+        return 0 if shell.write(later(_printf_text, *args)) else 1
     value, status = format_values(shell, args)
     if target is None:
         return status if shell.write(value) else 1
@@ -130,6 +134,14 @@ def _printf(shell: Shell, args: list[Value]) -> Status:
 _SIMPLE_FORMAT = re.compile(r"(%s|%%|\\n|\\t|\\\\)")
 
 
+def _never_fails(template: Value) -> bool:
+    """Whether a format has text conversions only, for which any argument will do."""
+    return isinstance(template, str) and _TEXT_FORMAT.fullmatch(template) is not None
+
+
+_TEXT_FORMAT = re.compile(r"(?:[^%]|%%|%-?\d*[sq])*")
+
+
 def format_values(shell: Shell, args: list[Value]) -> tuple[Value, Status]:
     """`printf FORMAT ARGS`: text and status; plain `%s` keeps templates."""
     template = args[0]
@@ -140,6 +152,8 @@ def format_values(shell: Shell, args: list[Value]) -> tuple[Value, Status]:
         pieces = _SIMPLE_FORMAT.split(template)
         if not any("%" in p or "\\" in p for p in pieces[::2]):
             return _format_plain(pieces, args[1:]), 0
+        if _never_fails(template):
+            return derive(_printf_text, *args), 0
     known = shell.observe(_printf_status, *args)
     if known is None:
         return hole("printf of " + (text_of(template) or "something unknown")[:40]), 0
@@ -344,12 +358,11 @@ def _declare_one(
         shell.complain(f"{command}: {base}: readonly variable" if command != "readonly" else f"{base}: readonly variable")
         return False
     new = _with_flags(shell, old, flags, off)
-    global_scope = "g" in flags and any(base in f.saved for f in shell.frames)
+    outermost = next((layer for layer in _layers(shell) if base in layer), None) if "g" in flags else None
     shadow: Variable | None = None
-    if global_scope:
+    if outermost is not None:
         shadow = shell.vars.get(base)
-        outermost = next(f for f in shell.frames if base in f.saved)
-        new = _with_flags(shell, outermost.saved[base] or Variable(None), flags, off)
+        new = _with_flags(shell, outermost[base] or Variable(None), flags, off)
     shell.put(base, replace(new, readonly=False))
     array = assign.array if assign is not None else None
     if array is None and new.kind and element is None and isinstance(value, str) and value[:1] == "(" and value[-1:] == ")":
@@ -373,9 +386,8 @@ def _declare_one(
     if done.place is None or "x" in flags:
         done = replace(done, place=done.place or shell.place(), guard=done.guard or shell.guard)
     shell.put(base, done)
-    if global_scope:
-        outermost = next(f for f in shell.frames if base in f.saved)
-        outermost.saved[base] = shell.vars[base]
+    if outermost is not None:
+        outermost[base] = shell.vars[base]
         if shadow is not None:
             shell.put(base, shadow)
         else:
@@ -550,18 +562,36 @@ def _unset_one(shell: Shell, text: str, mode: str) -> bool:
         return False
     shell.get(name)
     shell.unset(name)
-    frame = next((f for f in reversed(shell.frames) if f.function and name in f.saved), None)
-    if frame is not None:
-        if frame is _innermost(shell):
-            return True
+    hidden = _hiding(shell, name)
+    if hidden is not None:
         # Unsetting a caller's local uncovers the variable that it hid.
-        uncovered = frame.saved.pop(name)
-    else:
-        saved = next((t for t in reversed(shell.temporaries) if name in t), None)
-        uncovered = None if saved is None else saved.pop(name)
-    if uncovered is not None:
-        shell.put(name, uncovered)
+        uncovered = hidden.pop(name)
+        if uncovered is not None:
+            shell.put(name, uncovered)
     return True
+
+
+def _layers(shell: Shell) -> list[dict[str, Variable | None]]:
+    """Where hidden variables are kept, from the outermost call to the innermost."""
+    layers: list[dict[str, Variable | None]] = []
+    for frame in shell.frames:
+        if frame.temporary is not None:
+            layers.append(frame.temporary)
+        layers.append(frame.saved)
+    return layers
+
+
+def _hiding(shell: Shell, name: str) -> dict[str, Variable | None] | None:
+    """Where the variable that `name` hides is kept, None if it stays hidden (a local of the running function) or there is none."""
+    calls = [f for f in reversed(shell.frames) if f.function]
+    if shell.temporaries and name in shell.temporaries[-1] and all(f.temporary is not shell.temporaries[-1] for f in calls):
+        return shell.temporaries[-1]
+    for frame in calls:
+        if name in frame.saved:
+            return None if frame is calls[0] else frame.saved
+        if frame.temporary is not None and name in frame.temporary:
+            return frame.temporary
+    return None
 
 
 def _unset_element(shell: Shell, name: str, index: str) -> None:
@@ -833,7 +863,7 @@ def _continue(shell: Shell, args: list[Value]) -> Status:
 def _eval(shell: Shell, args: list[Value]) -> Status:
     text = concat(expansion.spaced(args))
     place = shell.place()
-    if isinstance(text, Text) and text.text is None and len(text.pieces) == 1:
+    if isinstance(text, Text) and not text.known and len(text.pieces) == 1:
         shell.note_unknown(text)
         return Undecided("eval of an unknown text")
     return shell.run_text(text, place)
@@ -1067,7 +1097,7 @@ def _read(shell: Shell, args: list[Value]) -> Status:
     source = shell.fds.get(fd)
     if not isinstance(source, In):
         return 1
-    if isinstance(source.value, Text) and source.value.text is None or source.value is None:
+    if isinstance(source.value, Text) and not source.value.known or source.value is None:
         return _read_unknown(shell, source, names, array, delimiter, raw)
     line, ended = _read_text(shell, source, delimiter, count, exact, raw)
     status: Status = 0 if ended else 1

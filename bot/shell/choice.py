@@ -43,16 +43,25 @@ class _Attempt:
     possible: list[Possible]
     forks: list[Fork]
     reason: str
+    message: Value | None
+    strict: bool
+    """Whether a function that returns a failure here ends the shell (`set -e`, and no condition around the call)."""
 
     @property
     def ends(self) -> bool:
         """Whether the shell ends here without a server."""
-        return isinstance(self.flow, (ExitFlow, StopFlow))
+        return isinstance(self.flow, (ExitFlow, StopFlow)) or (self.strict and self.failure is not None)
+
+    @property
+    def failure(self) -> int | None:
+        """The status with which a function returns a failure."""
+        flow = self.flow
+        return flow.status if isinstance(flow, ReturnFlow) and isinstance(flow.status, int) and flow.status else None
 
     @property
     def fails(self) -> bool:
         """Whether it ends, or leaves its function with a failure."""
-        return self.ends or (isinstance(self.flow, ReturnFlow) and self.flow.status != 0)
+        return self.ends or self.failure is not None
 
 
 def choose(
@@ -119,7 +128,10 @@ def _attempt(shell: Shell, action: Callable[[], Status], reason: str) -> _Attemp
     except (ExitFlow, ReturnFlow, BreakFlow, ContinueFlow, ServeFlow, CallFlow, StopFlow) as raised:
         shell.loops, shell.lenient = loops, lenient
         flow = raised
-    attempt = _Attempt(status, flow, shell.snapshot(), shell.possible[possible:], shell.forks[forks:], reason)
+    strict = bool(shell.options.get("errexit")) and lenient == 0 and any(f.function for f in shell.frames[-1:])
+    attempt = _Attempt(
+        status, flow, shell.snapshot(), shell.possible[possible:], shell.forks[forks:], reason, shell.message(), strict
+    )
     del shell.possible[possible:], shell.forks[forks:]
     return attempt
 
@@ -143,6 +155,8 @@ def _may_end(shell: Shell, attempt: _Attempt, place: Place) -> None:
         leaf = Leaf("exits", place=flow.place, code=code, message=flow.message)
     elif isinstance(flow, StopFlow):
         leaf = Leaf("undecided", place=flow.place, reason=flow.reason)
+    elif attempt.failure is not None:
+        leaf = Leaf("exits", place=shell.frames[-1].call, code=attempt.failure, message=attempt.message)
     else:
         return
     shell.possible.append(Possible([(place, attempt.reason)], leaf))

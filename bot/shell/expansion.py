@@ -67,7 +67,7 @@ class _Fields:
         """Adds an unquoted expansion, split at IFS."""
         shell = self.shell
         if isinstance(value, Text):
-            if value.text is None:
+            if not value.known:
                 self.add(value, False)
                 return
             if shell.observe(_is_plain, value):
@@ -438,7 +438,7 @@ def strip_newlines(shell: Shell, value: Value) -> Value:
     if not pieces:
         return ""
     rest = Text(tuple(pieces))
-    if rest.text is None or not shell.observe(_ends_in_newline, rest):
+    if not rest.known or not shell.observe(_ends_in_newline, rest):
         return rest
     text = shell.concrete(rest)
     assert text is not None
@@ -543,14 +543,14 @@ def script_of(shell: Shell, text: Value, place: Place) -> bash.Script | None:
             source.append(piece)
             continue
         value = Text((piece,))
-        if value.text is not None and not shell.observe(_is_plain_word, value):
+        if value.known and not shell.observe(_is_plain_word, value):
             known = shell.concrete(value)
             assert known is not None
             source.append(known)
             continue
-        if value.text is None and not isinstance(piece, (Hole, Input)) and len(text.pieces) == 1:
+        if not value.known and not isinstance(piece, (Hole, Input)) and len(text.pieces) == 1:
             return None
-        if value.text is None and len(text.pieces) == 1:
+        if not value.known and len(text.pieces) == 1:
             return None
         source.append(f"{HOLE_START}{shell.world.hole_number(value)}{HOLE_END}")
     return shell.world.parse("".join(source), place)

@@ -239,7 +239,7 @@ class Shell:
                 texts.append(argument)
                 continue
             symbolic = symbolic or argument.symbolic
-            if argument.text is None:
+            if not argument.known:
                 known = False
             else:
                 texts.append(argument.text)
@@ -260,7 +260,7 @@ class Shell:
         """The text of a value; the decision tree then depends on the whole text."""
         if isinstance(value, str):
             return value
-        if value.text is None:
+        if not value.known:
             if value.symbolic:
                 self.observe(str, value)
             return None
@@ -1307,10 +1307,13 @@ class Shell:
 
     def _pipeline(self, node: bash.Pipeline) -> Status:
         stages = node.stages
+        # With `set -e` bash ignores every failure in what is negated, without it only its own status.
+        inverted = int(node.negated and not self.options.get("errexit"))
         if node.negated:
             self.lenient += 1
-            self.inverted += 1
-        plain = {id(s) for s in stages if isinstance(s, bash.Command)} if self.traps else set()
+            self.inverted += inverted
+        judged = (bash.Command, bash.Subshell, bash.Cond, bash.Arith) if node.negated else bash.Command
+        plain = {id(s) for s in stages if isinstance(s, judged)} if self.traps else set()
         self.unchecked |= plain
         try:
             if not stages:
@@ -1323,7 +1326,7 @@ class Shell:
         finally:
             if node.negated:
                 self.lenient -= 1
-                self.inverted -= 1
+                self.inverted -= inverted
             self.unchecked -= plain
         if node.negated:
             status = negate(status)

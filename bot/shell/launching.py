@@ -572,7 +572,7 @@ def _start(
         if where is None:
             return 127
         target = where
-    elif script.text is None and not script.symbolic:
+    elif not script.known and not script.symbolic:
         where = canonical(resolve(script, shell.inputs), context)
         if where is None:
             shell.note_unknown(script)
@@ -642,7 +642,7 @@ def _piece(piece: object) -> object:
 
 def derive_path(shell: Shell, path: Text, context: Context) -> Value:
     """The canonical path of a script whose name is a template."""
-    if path.text is None:
+    if not path.known:
         known = shell.canonical(path)
         shell.concrete(path)
         return known if known is not None else hole("a path")
@@ -722,7 +722,7 @@ def _split_value(shell: Shell, value: Value, separator: str) -> list[Value]:
             parts.extend([part] for part in rest)
         else:
             item = Text((piece,))
-            if item.text is not None and item.symbolic and shell.observe(_Has(separator), item):
+            if item.known and item.symbolic and shell.observe(_Has(separator), item):
                 known = shell.concrete(item) or ""
                 head, *rest = known.split(separator)
                 parts[-1].append(head)
@@ -847,7 +847,7 @@ def _only_prepares(shell: Shell, command: list[Value]) -> bool:
     for piece in script.pieces:
         if not isinstance(piece, str):
             value = Text((piece,))
-            if value.text is not None and shell.observe(_may_run, value):
+            if value.known and shell.observe(_may_run, value):
                 return False
     return True
 

@@ -15,38 +15,60 @@ from botlint.core.unknown import Unknown
 MAX_TEXT = 1 << 20
 """Longest text that a value may hold."""
 
+MAX_PIECES = 20_000
+"""Most pieces that a value may have."""
+
 Resolved = str | tuple["str | Unknown", ...]
 """What a value is for one job: its text, or its pieces where something in it is unknown."""
 
 
 class Symbol:
-    """A piece of text that is not a literal; `text` is what it is for the job that is being interpreted (None: unknown)."""
+    """A piece of text that is not a literal; `known` says whether `text` is, for the job that is being interpreted."""
 
-    __slots__ = ("text",)
+    __slots__ = ("known",)
 
-    text: str | None
+    known: bool
+
+    @property
+    def text(self) -> str | None:
+        """The text for the current job, None if unknown."""
+        raise NotImplementedError
 
 
 class Input(Symbol):
     """An environment variable (or argument) of the process; `partial` holds its pieces when it is not wholly known."""
 
-    __slots__ = ("name", "partial")
+    __slots__ = ("_text", "name", "partial")
 
     def __init__(self, name: str, resolved: Resolved) -> None:
         self.name = name
+        self.known = isinstance(resolved, str)
         self.partial = None if isinstance(resolved, str) else resolved
-        self.text = resolved if isinstance(resolved, str) else None
+        self._text = resolved if isinstance(resolved, str) else None
+
+    @property
+    def text(self) -> str | None:
+        """The job's value."""
+        return self._text
 
 
 class Derived(Symbol):
-    """`function(*arguments)`: known as soon as the arguments are."""
+    """`function(*arguments)`: known as soon as the arguments are, computed when somebody looks."""
 
-    __slots__ = ("arguments", "function")
+    __slots__ = ("_text", "arguments", "function")
 
-    def __init__(self, function: Callable[..., str], arguments: tuple[Value, ...], text: str | None) -> None:
+    def __init__(self, function: Callable[..., str], arguments: tuple[Value, ...]) -> None:
         self.function = function
         self.arguments = arguments
-        self.text = text
+        self.known = all(isinstance(a, str) or a.known for a in arguments)
+        self._text: str | None = None
+
+    @property
+    def text(self) -> str | None:
+        """The function's value."""
+        if self._text is None and self.known:
+            self._text = self.function(*[a if isinstance(a, str) else a.text for a in self.arguments])
+        return self._text
 
 
 class Hole(Symbol):
@@ -57,33 +79,45 @@ class Hole(Symbol):
     def __init__(self, reason: str, nonempty: bool = False) -> None:
         self.reason = reason
         self.nonempty = nonempty
-        self.text = None
+        self.known = False
+
+    @property
+    def text(self) -> str | None:
+        """Nothing is known."""
+        return None
 
 
 class Text:
     """A value with symbols. `symbolic` says that it depends on inputs; `text` is None when a part is unknown."""
 
-    __slots__ = ("pieces", "symbolic", "text")
+    __slots__ = ("_text", "known", "pieces", "symbolic")
 
     def __init__(self, pieces: tuple[str | Symbol, ...]) -> None:
         self.pieces = pieces
         self.symbolic = False
-        parts: list[str] | None = []
+        self.known = True
+        self._text: str | None = None
         for piece in pieces:
-            if isinstance(piece, str):
-                if parts is not None:
-                    parts.append(piece)
+            if piece.__class__ is str:
                 continue
-            if piece.__class__ is not Hole:
+            if not piece.known:  # type: ignore[union-attr]
+                self.known = False
+            if piece.__class__ is Input:
                 self.symbolic = True
-            if piece.text is None:
-                parts = None
-            elif parts is not None:
-                parts.append(piece.text)
-        self.text: str | None = None if parts is None else "".join(parts)
+            elif piece.__class__ is Derived and not self.symbolic:
+                self.symbolic = any(isinstance(a, Text) and a.symbolic for a in piece.arguments)  # type: ignore[union-attr]
+
+    @property
+    def text(self) -> str | None:
+        """The text for the current job, None if a part is unknown."""
+        if self._text is None and self.known:
+            self._text = "".join([p if isinstance(p, str) else p.text or "" for p in self.pieces])
+            if len(self._text) > MAX_TEXT:
+                raise Budget("a text longer than 1 MiB")
+        return self._text
 
     def __repr__(self) -> str:
-        return f"Text({self.text!r})" if self.text is not None else f"Text(?{len(self.pieces)})"
+        return f"Text({self.text!r})" if self.known else f"Text(?{len(self.pieces)})"
 
 
 Value = str | Text
@@ -120,6 +154,8 @@ def concat(values: Iterable[Value]) -> Value:
         if len(out[0]) > MAX_TEXT:
             raise Budget("a text longer than 1 MiB")
         return out[0]
+    if len(out) > MAX_PIECES:
+        raise Budget(f"a text of more than {MAX_PIECES} pieces")
     return Text(tuple(out))
 
 
@@ -130,15 +166,23 @@ def hole(reason: str, nonempty: bool = False) -> Text:
 
 def derive(function: Callable[..., str], *arguments: Value) -> Value:
     """`function` over the texts of the arguments, kept as a template where they depend on inputs. The function must be total."""
-    if all(isinstance(a, str) for a in arguments):
+    plain = True
+    for argument in arguments:
+        if argument.__class__ is not str:
+            plain = False
+            if not argument.known:  # type: ignore[union-attr]
+                return hole(reason_of(argument))
+    if plain:
         return function(*arguments)
-    texts = [text_of(a) for a in arguments]
-    if any(t is None for t in texts):
-        return hole(reason_of(next(a for a, t in zip(arguments, texts, strict=True) if t is None)))
-    text = function(*texts)
-    if not any(isinstance(a, Text) and a.symbolic for a in arguments):
-        return text
-    return Text((Derived(function, arguments, text),))
+    return Text((Derived(function, arguments),))
+
+
+def later(function: Callable[..., str], *arguments: Value) -> Value:
+    """As `derive`, but plain arguments too are not looked at before somebody asks for the text."""
+    for argument in arguments:
+        if isinstance(argument, Text) and not argument.known:
+            return hole(reason_of(argument))
+    return Text((Derived(function, arguments),))
 
 
 def reason_of(value: Value) -> str:
@@ -147,10 +191,10 @@ def reason_of(value: Value) -> str:
         for piece in value.pieces:
             if isinstance(piece, Hole):
                 return piece.reason
-            if isinstance(piece, Input) and piece.text is None:
+            if isinstance(piece, Input) and not piece.known:
                 return next((p.reason for p in piece.partial or () if isinstance(p, Unknown)), piece.name)
-            if isinstance(piece, Derived) and piece.text is None:
-                return next((reason_of(a) for a in piece.arguments if text_of(a) is None), "a derived value")
+            if isinstance(piece, Derived) and not piece.known:
+                return next((reason_of(a) for a in piece.arguments if isinstance(a, Text) and not a.known), "a derived value")
     return "unknown"
 
 

@@ -163,7 +163,7 @@ class World:
             parsed = self.script(script, content)
             shown = resolve(call.label_value, inputs) if call.label_value is not None else call.label
             label = shown if isinstance(shown, str) else script.removeprefix("@workspace/")
-        arguments = tuple(isinstance(a, Text) and a.text is None for a in call.arguments)
+        arguments = tuple(isinstance(a, Text) and not a.known for a in call.arguments)
         process = self.process(
             parsed,
             identity,
