@@ -9,7 +9,7 @@ TYPING := build/typing/botlint
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format typecheck unit test-slow bench clean
+.PHONY: help demo test lint format typecheck typing unit test-slow bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -28,7 +28,7 @@ format: $(VENV)/.installed-dev  ## let ruff mend and format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-typecheck: $(VENV)/.installed-dev $(TYPING)  ## mypy --strict
+typecheck: $(VENV)/.installed-dev typing  ## mypy --strict
 	$(BIN)/mypy
 
 unit: $(VENV)/.installed-dev
@@ -45,10 +45,10 @@ clean:  ## remove everything that make and the tests create
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .botlint_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# mypy does not follow the import hook of an editable install: it reads the package through this link.
-$(TYPING):
-	mkdir -p $(@D)
-	ln -sfn ../../bot $@
+# mypy does not follow the import hook of an editable install: it reads the package through a folder of links.
+typing:
+	@rm -rf $(TYPING) && mkdir -p $(TYPING)
+	@ln -sfn $(foreach path,$(wildcard bot/*) schemas rules,../../../$(path)) $(TYPING)/
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
