@@ -836,6 +836,8 @@ class _Reader:
         self.advance()
         if name in _FUNCTIONS:
             return self.function(name), None
+        if name == "fflush" and self.accept("(") and self.accept(")"):
+            return _constant(0.0), None
         if called:
             raise Unmodelled(f"the function {name}")
         if self.accept("["):

@@ -177,7 +177,7 @@ class _Reader:
         elif character != "/":
             return None
         self.at += 1
-        source = self.delimited(character, regex=True)
+        source = self.delimited(character, regex=True, brackets=True)
         ignore_case = False
         while self.peek() in ("I", "M"):
             if self.peek() == "M":
@@ -186,8 +186,8 @@ class _Reader:
             self.at += 1
         return _Address("regex", regex=self.regex(source, ignore_case=ignore_case))
 
-    def delimited(self, delimiter: str, *, regex: bool) -> str:
-        """The text up to the delimiter, which a backslash quotes."""
+    def delimited(self, delimiter: str, *, regex: bool, brackets: bool = False) -> str:
+        """The text up to the delimiter, which a backslash quotes, and brackets too in an expression."""
         if delimiter in ("", "\n", "\\"):
             raise Unmodelled("a delimiter")
         pieces: list[str] = []
@@ -198,6 +198,9 @@ class _Reader:
                 raise Unmodelled("an unterminated command")
             if character == delimiter:
                 return "".join(pieces)
+            if character == "[" and brackets:
+                pieces.append(self.bracket())
+                continue
             if character == "\\":
                 following = self.peek()
                 self.at += 1
@@ -213,6 +216,14 @@ class _Reader:
                     pieces.append("\\" + following)
             else:
                 pieces.append(character)
+
+    def bracket(self) -> str:
+        """A bracket expression whose `[` has been read: a backslash is a plain character there, but for `\\n`."""
+        found = _BRACKET.match(self.script, self.at)
+        if found is None:
+            raise Unmodelled("an unterminated command")
+        self.at = found.end()
+        return "[" + found[0].replace("\\n", "\n")
 
     def regex(self, source: str, *, ignore_case: bool) -> Regex | None:
         """The expression; None for the empty one, which repeats the last."""
@@ -279,7 +290,7 @@ class _Reader:
     def substitution(self) -> _Substitution:
         delimiter = self.peek()
         self.at += 1
-        source = self.delimited(delimiter, regex=True)
+        source = self.delimited(delimiter, regex=True, brackets=True)
         replacement = _replacement(self.delimited(delimiter, regex=False))
         number, every, show, ignore_case = 1, False, False, False
         while True:
@@ -307,6 +318,7 @@ class _Reader:
         return _Substitution(regex, replacement, number, every, show)
 
 
+_BRACKET = re.compile(r"\^?\]?(?>\[:[a-z]+:\]|\[=.=\]|\[\..\.\]|[^\]\n])*+\]")
 _CONTROLS = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
@@ -320,12 +332,22 @@ def _plain_regex(source: str) -> str:
     """The expression with sed's own escapes turned into the characters they stand for."""
 
     def replace(found: re.Match[str]) -> str:
-        letter = found[1]
+        if found[1] is not None:
+            return _hexadecimal(found[1])
+        letter = found[2]
         if letter in "cdox":
             raise Unmodelled("an escape in an expression")
         return _CONTROLS[letter] if letter in "afrtv" else found[0]
 
-    return re.sub(r"\\(.)", replace, source, flags=re.DOTALL)
+    return re.sub(r"\\(?:x([0-9a-fA-F]{2})|(.))", replace, source, flags=re.DOTALL)
+
+
+def _hexadecimal(digits: str) -> str:
+    """The character of `\\xHH`; versions differ on whether a special one stays special."""
+    character = chr(int(digits, 16))
+    if not character.isascii() or character in "\0\n&\\/^$*.[]+?(){}|":
+        raise Unmodelled("an escape that versions read in different ways")
+    return character
 
 
 def _y_characters(text: str) -> list[str]:
@@ -359,6 +381,9 @@ def _replacement(text: str) -> tuple[str | int, ...]:
                 items.append(int(character))
             elif character in "LUluE":
                 items.append("\\" + character)
+            elif character == "x" and (digits := re.compile("[0-9a-fA-F]{2}").match(text, at)):
+                _append_text(items, _hexadecimal(digits[0]))
+                at = digits.end()
             elif character in "cdox":
                 raise Unmodelled("an escape in a replacement")
             elif character == "\\":

@@ -308,7 +308,7 @@ MODELLED += [
     ("sed 'c\\\nX\\\nY'", "a\n"),
 ]
 UNKNOWN = [
-    ("sed 's/\\x41/b/'", "A"),
+    ("sed 's/\\x5e/b/'", "A"),
 ]
 UNKNOWN += with_input(
     "one\ntwo\nthree\nfour\nfive\nsix\n",
@@ -317,6 +317,27 @@ sed '//d'
 sed 's/o/0/w /dev/null'
 sed 'a\'
 sed 'i\'
+""",
+)
+
+
+MODELLED += with_input(
+    "a\\b/c]d[e#f g|h=i\n",
+    r"""
+sed 's#[/:@#]#_#g'
+sed 's/[/]/_/g'
+sed 's/[^/]*$/x/'
+sed 's/[]/]/x/g'
+sed 's/[^]]/x/g'
+sed 's/\[/x/'
+sed 's/[[:space:]/]/x/g'
+sed 's/[\]/x/'
+sed 's/[[/]/x/g'
+sed 's|[|]|x|'
+sed '/[/]/d'
+sed 's/[\n]/x/'
+sed 's/\x61/\x62/'
+sed 's/d[=/=]*/[/'
 """,
 )
 
