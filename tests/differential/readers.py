@@ -230,6 +230,8 @@ class _Botlint:
 
 def read_shfmt(text: str) -> Form:
     """The common form of mvdan/sh's reading; raises CannotReadError when it refuses the text."""
+    if "\r" in text:
+        raise CannotReadError("drops carriage returns")
     done = subprocess.run(
         [SHFMT, "-ln", "bash", "-tojson"], input=text.encode(), capture_output=True, timeout=10, check=False
     )

@@ -15,6 +15,7 @@ from .readers import CannotReadError, read_bashlex, read_botlint, read_shfmt, re
 ROOT = Path(__file__).parents[2]
 # Where mvdan/sh reads something else than bash, as the run of the case in bash shows.
 SHFMT_MISREADS = {
+    "expansion/replace with slashes": "takes the pattern of `${p////-}` for empty",
     "quoting/backslash at the end of file": "keeps the backslash",
     "syntax/many empty lines and a trailing backslash comment": "lets a comment go on over a backslash",
 }
@@ -85,7 +86,7 @@ def test_bashlex_finds_the_same_words() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_shfmt_reads_the_same_tree_of_generated_scripts(family: str) -> None:
-    @settings(SETTINGS, max_examples=40)
+    @settings(SETTINGS, max_examples=20)
     @given(FAMILIES[family]())
     def check(script: str) -> None:
         try:
