@@ -249,11 +249,21 @@ def _piece(piece: str, real: object, ours: object) -> Difference | None:
 def _argv(number: int, real: Command, ours: Command) -> Difference | None:
     if real.argv == ours.argv:
         return None
-    same_length = len(real.argv) == len(ours.argv)
-    only_unknown = same_length and all(got in (None, wanted) for wanted, got in zip(real.argv, ours.argv, strict=True))
     return Difference(
-        "unknown" if only_unknown else "wrong", f"argv of command {number}", repr(real.argv), repr(ours.argv)
+        "unknown" if _covers(ours.argv, real.argv) else "wrong",
+        f"argv of command {number}",
+        repr(real.argv),
+        repr(ours.argv),
     )
+
+
+def _covers(ours: Sequence[str | None], real: Sequence[str | None]) -> bool:
+    """Whether the known words are right; an unknown one may stand for several, as it was not quoted."""
+    if not ours or not real:
+        return not ours and not real
+    if ours[0] is not None:
+        return ours[0] == real[0] and _covers(ours[1:], real[1:])
+    return any(_covers(ours[1:], real[count:]) for count in range(1, len(real) + 1))
 
 
 def _env(number: int, real: Command, ours: Command) -> Difference | None:
