@@ -15,7 +15,8 @@ MAX_TEXT = 1 << 20
 MAX_REPEAT = 255
 MAX_NODES = 5_000
 MAX_DEPTH = 50
-_MAX_WORK = 500_000
+MAX_WORK = 300_000
+_MAX_PYTHON_COST = 50_000
 
 POSIX_CLASSES = {
     "alnum": "0-9A-Za-z",
@@ -126,10 +127,25 @@ def sequence(items: list[Node]) -> Node:
     return joined[0] if len(joined) == 1 else Sequence(tuple(joined))
 
 
+class Budget:
+    """How much matching a caller may still do; a unit is about a microsecond."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int = MAX_WORK) -> None:
+        self.left = left
+
+    def spend(self, amount: int) -> None:
+        """Raises PatternError when nothing is left."""
+        self.left -= amount
+        if self.left < 0:
+            raise PatternError("matching takes too many steps")
+
+
 class PositionSets:
     """Answers, for one text, from which positions a node leads to which; bit `i` is the place before character `i`."""
 
-    def __init__(self, text: str, *, ignore_case: bool = False) -> None:
+    def __init__(self, text: str, *, ignore_case: bool = False, budget: Budget | None = None) -> None:
         """Raises PatternError when the text is longer than the limit."""
         if len(text) > MAX_TEXT:
             raise PatternError("the text is too long to match")
@@ -139,19 +155,14 @@ class PositionSets:
         self._flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
         self._ignore_case = ignore_case
         self._masks: dict[Node, int] = {}
-        self._left = _MAX_WORK
+        self._budget = budget or Budget()
         self._cost = 1 + self.size // 4096
-
-    def _spend(self) -> None:
-        self._left -= self._cost
-        if self._left < 0:
-            raise PatternError("matching takes too many steps")
 
     def _mask(self, node: Literal | Chars | Anchor) -> int:
         known = self._masks.get(node)
         if known is not None:
             return known
-        self._left -= self.size // 32
+        self._budget.spend(2 + self.size // 32)
         bits = bytearray(b"0") * (self.size + 1)
         if isinstance(node, Literal) and not self._ignore_case:
             at = self.text.find(node.text)
@@ -168,7 +179,7 @@ class PositionSets:
 
     def ends(self, node: Node, starts: int) -> int:
         """The positions that the node can reach from any of `starts`."""
-        self._spend()
+        self._budget.spend(self._cost)
         if not starts:
             return 0
         match node:
@@ -206,7 +217,7 @@ class PositionSets:
             case Not(item):
                 reached = 0
                 while starts:
-                    self._spend()
+                    self._budget.spend(self._cost)
                     bit = starts & -starts
                     starts ^= bit
                     reached |= (self.everywhere & -bit) & ~self.ends(item, bit)
@@ -216,7 +227,7 @@ class PositionSets:
 
     def starts(self, node: Node, ends: int) -> int:
         """The positions from which the node can reach any of `ends`."""
-        self._spend()
+        self._budget.spend(self._cost)
         if not ends:
             return 0
         match node:
@@ -252,7 +263,7 @@ class PositionSets:
             case Not():
                 reached, bit = 0, 1
                 for _ in range(ends.bit_length()):
-                    self._spend()
+                    self._budget.spend(self._cost)
                     if self.ends(node, bit) & ends:
                         reached |= bit
                     bit <<= 1
@@ -339,32 +350,38 @@ class Found:
 class Scanner:
     """Searches one text repeatedly with one expression."""
 
-    def __init__(self, regex: Regex, text: str) -> None:
-        """Raises PatternError when the text is too long."""
+    def __init__(self, regex: Regex, text: str, budget: Budget | None = None) -> None:
         self._regex = regex
         self._text = text
-        self._plain = regex.python_matches(text)
+        self._budget = budget or Budget()
         self._sets: PositionSets | None = None
         self._starts = ""
 
     def search(self, position: int = 0) -> Found | None:
         """The leftmost-longest match that begins at or after `position`; raises PatternError when it costs too much."""
         regex = self._regex
-        if self._plain:
-            return regex.python_search(self._text, position)
+        self._budget.spend(1 + (len(self._text) - position) // 256)
+        if regex.required and self._text.find(regex.required, position) < 0:
+            return None
+        cost = regex.python_cost(self._text)
+        if cost <= _MAX_PYTHON_COST and (self._sets is None or regex.is_greedy):
+            self._budget.spend(cost // 2_000)
+            found = regex.python_search(self._text, position)
+            if found is None or regex.is_greedy:
+                return found
+        if regex.has_back_reference:
+            raise PatternError("the text is too long for a back reference")
         if self._sets is None:
-            if regex.cannot_match(self._text):
-                return None
-            self._sets = PositionSets(self._text, ignore_case=regex.ignore_case)
+            self._sets = PositionSets(self._text, ignore_case=regex.ignore_case, budget=self._budget)
             self._starts = bin(self._sets.starts(regex.node, self._sets.everywhere))[:1:-1]
         start = self._starts.find("1", position)
         if start < 0:
             return None
         end = self._sets.ends(regex.node, 1 << start).bit_length() - 1
-        found: dict[int, tuple[int, int]] = {}
+        found_groups: dict[int, tuple[int, int]] = {}
         if regex.group_count:
-            self._sets.follow(regex.node, start, 1 << end, found)
-        return Found(self._text, start, end, tuple(found.get(index + 1) for index in range(regex.group_count)))
+            self._sets.follow(regex.node, start, 1 << end, found_groups)
+        return Found(self._text, start, end, tuple(found_groups.get(index + 1) for index in range(regex.group_count)))
 
 
 class Regex:
@@ -377,43 +394,50 @@ class Regex:
         self.ignore_case = ignore_case
         self._shape = shape = _Shape()
         shape.visit(node, inside=False)
+        self.has_back_reference = shape.back_reference
+        parts = node.items if isinstance(node, Sequence) else (node,)
+        self._begins = parts[:1] == (_START,)
+        # Where only single characters repeat and nothing else is a choice, taking most first is taking the longest:
+        # from a later place the rest of the expression never ends earlier. With `$` last there is only one end.
+        self.is_greedy = shape.back_reference or not shape.choices or parts[-1:] == (_END,)
+        self.required = "" if ignore_case else _required(node)
         self._python: re.Pattern[str] | None = None
         if shape.back_reference and (shape.nested or shape.stars > 3):
             raise PatternError("a back reference in so complex an expression is not matched")
-        if not shape.nested and shape.stars <= 4 and shape.choices + shape.optional <= 8:
+        if not shape.nested and shape.stars <= 4 and shape.branches <= 10:
             self._python = _compile_python(node, re.DOTALL | (re.IGNORECASE if ignore_case else 0))
 
-    def python_matches(self, text: str) -> bool:
-        """True when Python's matcher gives the same match as POSIX, and soon.
-
-        Where only single characters repeat and nothing else is a choice, taking most first is taking the longest: from
-        a later place the rest of the expression never ends earlier.
-        """
-        if self._shape.back_reference:
-            if self._cost(text) > 20_000_000:
-                raise PatternError("the text is too long for a back reference")
-            return True
-        return self._python is not None and not self._shape.choices and self._cost(text) <= 1_000_000
-
-    def cannot_match(self, text: str) -> bool:
-        """True when a cheap test already shows that nothing matches."""
-        return self._python is not None and self._cost(text) <= 1_000_000 and self._python.search(text) is None
-
-    def _cost(self, text: str) -> int:
-        starts: int = (len(text) + 1) ** (self._shape.stars + 1)
-        return starts << self._shape.optional
+    def python_cost(self, text: str) -> int:
+        """A bound on the steps of Python's matcher."""
+        if self._python is None:
+            return MAX_TEXT * MAX_TEXT
+        steps: int = (len(text) + 1) ** (self._shape.stars + (not self._begins))
+        return steps << self._shape.branches
 
     def python_search(self, text: str, position: int) -> Found | None:
-        """The match that Python's matcher finds."""
+        """The match that Python's matcher finds: for a greedy expression the longest one, else just a proof."""
         found = None if self._python is None else self._python.search(text, position)
         if found is None:
             return None
         spans = tuple(None if span == (-1, -1) else span for span in found.regs[1:])
         return Found(text, found.start(), found.end(), spans)
 
-    def search(self, text: str, position: int = 0) -> Found | None:
+    def search(self, text: str, position: int = 0, budget: Budget | None = None) -> Found | None:
         """The leftmost-longest match that begins at or after `position`; raises PatternError when it costs too much."""
-        return Scanner(self, text).search(position)
+        return Scanner(self, text, budget).search(position)
+
+
+def _required(node: Node) -> str:
+    """A text that every match holds, or nothing."""
+    match node:
+        case Literal(text):
+            return text
+        case Group(_, item):
+            return _required(item)
+        case Sequence(items):
+            return max(map(_required, items), key=len, default="")
+        case _:
+            return ""
 
 
 class _Shape:
@@ -422,7 +446,7 @@ class _Shape:
     def __init__(self) -> None:
         self.stars = 0
         self.choices = 0
-        self.optional = 0
+        self.branches = 0
         self.nested = False
         self.groups: set[int] = set()
         self.back_reference = False
@@ -437,9 +461,10 @@ class _Shape:
                 for item in items:
                     self.visit(item, inside=inside)
             case Choice((Chars() | Literal(), Sequence(()))):
-                self.optional += 1
+                self.branches += 1
             case Choice(items):
                 self.choices += 1
+                self.branches += len(items) - 1
                 for item in items:
                     self.visit(item, inside=inside)
             case Group(index, item):

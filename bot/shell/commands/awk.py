@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from botlint.shell.commands.base import MAX_DEPTH, MAX_STEPS, MAX_TEXT, Call, Output, Unmodelled, read_options
-from botlint.shell.regex import PatternError, Regex, Scanner, compile_regex
+from botlint.shell.regex import Budget, PatternError, Regex, Scanner, compile_regex
 
 MAX_PROGRAM = 20_000
 
@@ -162,6 +162,7 @@ class _Machine:
         self.out: list[str] = []
         self.size = 0
         self.steps = 0
+        self.budget = Budget()
         self.status = 0
 
     def step(self, amount: int = 1) -> None:
@@ -205,7 +206,7 @@ class _Machine:
         if separator in ("|", "."):
             return text.split(separator)
         pieces: list[str] = []
-        scanner = Scanner(_regex(separator), text)
+        scanner = Scanner(_regex(separator), text, self.budget)
         at = start = 0
         while at <= len(text) and (found := scanner.search(at)) is not None:
             self.step()
@@ -1077,7 +1078,7 @@ def _joined_index(items: Sequence[Expression]) -> Expression:
 
 def _search(machine: _Machine, regex: Regex, text: str) -> tuple[int, int] | None:
     machine.step(1 + len(text) // 64)
-    found = regex.search(text)
+    found = regex.search(text, budget=machine.budget)
     return None if found is None else (found.start, found.end)
 
 
@@ -1175,7 +1176,7 @@ def _substitution(
         text = machine.text(place.get(machine))
         if "\\\\" in template:
             raise Unmodelled("backslashes in a replacement")
-        scanner = Scanner(used, text)
+        scanner = Scanner(used, text, machine.budget)
         pieces: list[str] = []
         at = copied = count = 0
         previous = -1

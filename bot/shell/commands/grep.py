@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from botlint.shell.commands.base import (
-    MAX_STEPS,
     Call,
     Options,
     Output,
@@ -16,7 +15,7 @@ from botlint.shell.commands.base import (
     read_options,
     split_lines,
 )
-from botlint.shell.regex import PatternError, Scanner, compile_regex
+from botlint.shell.regex import Budget, PatternError, Regex, Scanner, compile_regex
 
 _LONG = {
     "extended-regexp": "E",
@@ -166,17 +165,17 @@ def _finder(patterns: list[str], options: Options) -> _Spans:
             raise Unmodelled("back references with -x")
     regex = compile_regex(source, extended=extended, ignore_case=ignore_case)
     word = options.has("w") and not options.has("x")
+    if word and kind != "F" and "$" in source:
+        raise Unmodelled("an end of line in a word")
+    budget = Budget()
 
     def spans(line: str) -> Iterator[tuple[int, int]]:
-        scanner = Scanner(regex, line)
-        at = steps = 0
+        scanner = Scanner(regex, line, budget)
+        at = 0
         while at <= len(line) and (found := scanner.search(at)) is not None:
-            steps += 1
-            if steps > MAX_STEPS:
-                raise Unmodelled("too many matches")
             start, end = found.start, found.end
             if word and not _is_word(line, start, end):
-                shorter = _shorter_word(regex.search, line, start, end)
+                shorter = _shorter_word(regex, line, start, end, budget)
                 if shorter is None:
                     at = start + 1
                     continue
@@ -187,12 +186,12 @@ def _finder(patterns: list[str], options: Options) -> _Spans:
     return spans
 
 
-def _shorter_word(search: Callable[[str, int], object], line: str, start: int, end: int) -> int | None:
+def _shorter_word(regex: Regex, line: str, start: int, end: int, budget: Budget) -> int | None:
     """The longest shorter match at `start` that is a word: grep tries those before it moves on."""
     for stop in range(end - 1, start, -1):
         if _is_word(line, start, stop):
-            found = search(line[:stop], start)
-            if found is not None and (getattr(found, "start"), getattr(found, "end")) == (start, stop):  # noqa: B009
+            found = regex.search(line[:stop], start, budget)
+            if found is not None and (found.start, found.end) == (start, stop):
                 return stop
     return None
 
@@ -257,9 +256,13 @@ def _perl_spans(pattern: str, ignore_case: bool) -> _Spans:
     except (re.error, OverflowError, RecursionError) as error:
         raise Unmodelled("a perl expression") from error
 
+    budget = Budget()
+
     def spans(line: str) -> Iterator[tuple[int, int]]:
-        if (len(line) + 1) ** (unbounded + 1) > 20_000_000:
+        cost = (len(line) + 1) ** (unbounded + 1)
+        if cost > 20_000_000:
             raise Unmodelled("a perl expression on a long line")
+        budget.spend(1 + cost // 2_000)
         for found in compiled.finditer(line):
             yield found.span("kept") if keep else found.span()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from botlint.shell.commands.base import MAX_STEPS, MAX_TEXT, Call, Output, Unmodelled, read_options, split_lines
-from botlint.shell.regex import Found, PatternError, Regex, Scanner, compile_regex
+from botlint.shell.regex import Budget, Found, PatternError, Regex, Scanner, compile_regex
 
 MAX_SCRIPT = 20_000
 MAX_COMMANDS = 1_000
@@ -450,6 +450,7 @@ class _Machine:
         self.range_ends: dict[int, int | None] = {}
         self.closed: set[int] = set()
         self.steps = 0
+        self.budget = Budget()
         self.status = 0
 
     def step(self, amount: int = 1) -> None:
@@ -604,7 +605,7 @@ class _Machine:
                     return self.next == address.number
                 return self.next >= address.number and (self.next - address.number) % address.step == 0
             case _:
-                return self.regex(address.regex).search(self.space) is not None
+                return self.regex(address.regex).search(self.space, budget=self.budget) is not None
 
     def in_range(self, index: int, first: _Address, second: _Address) -> bool:
         if index in self.range_ends:
@@ -656,7 +657,7 @@ class _Machine:
         rule = command.substitution
         if rule is None:
             return False
-        scanner = Scanner(self.regex(rule.regex), self.space)
+        scanner = Scanner(self.regex(rule.regex), self.space, self.budget)
         pieces: list[str] = []
         at = count = 0
         copied = 0
