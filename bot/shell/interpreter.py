@@ -46,14 +46,16 @@ from botlint.shell.signals import (
     DiscardFlow,
     ExitFlow,
     Flow,
+    HoistFlow,
     ReturnFlow,
+    Scope,
     ServeFlow,
     Status,
     StopFlow,
     Undecided,
 )
 from botlint.shell.streams import In, Out
-from botlint.shell.values import Budget, Hole, Text, Value, concat, hole, resolve, text_of
+from botlint.shell.values import Budget, Hole, Text, Value, concat, hole, resolve, text_of, touch
 
 if TYPE_CHECKING:
     from botlint.shell.world import World
@@ -182,6 +184,9 @@ class Shell:
         self.log: list[tuple[Node, object]] = []
         self.tests: list[Test] = []
         self.steps = 0
+        self.decided: dict[int, bool] = {}
+        """Undecided tests that are being tried both ways around a function call or loop, with the outcome under trial."""
+        self.scopes: list[Scope] = []
         self.trials = 0
         self.tried = 0
         self.version = 0
@@ -248,6 +253,8 @@ class Shell:
             if not symbolic:
                 return outcome
         elif partly is not None:
+            for argument in arguments:
+                touch(argument)
             outcome = partly(*[resolve(a, self.inputs) for a in arguments])
         else:
             outcome = None
@@ -285,6 +292,7 @@ class Shell:
         """The canonical path for the current job, None if unknown."""
         if isinstance(path, str):
             return canonical(path, self.context)
+        touch(path)
         return canonical(resolve(path, self.inputs), self.context)
 
     def entry(self, path: Value) -> tuple[str, FileEntry]:
@@ -504,6 +512,10 @@ class Shell:
                     out[name] = shown
         if overlay:
             out.update(overlay)
+        if self.forks:
+            for var in out.values():
+                if isinstance(var.value, Text):
+                    touch(var.value)
         return out
 
     def _hidden(self, name: str) -> Variable | None:
@@ -980,10 +992,32 @@ class Shell:
         self.source = frame.outer
         self.pos = frame.call.pos
 
+    def _scoped(self, kind: str, action: Callable[[], Status]) -> Status:
+        """Runs a function call or loop, around which an undecided test inside may have to be tried both ways."""
+        before = self.snapshot()
+        scope = Scope(kind, self.subshells)
+        depth = len(self.scopes)
+        self.scopes.append(scope)
+        try:
+            return action()
+        except HoistFlow as flow:
+            if flow.scope is not scope:
+                raise
+            hoist = flow
+        finally:
+            del self.scopes[depth:]
+        self.restore(before)
+        return choice.hoisted(self, hoist, lambda: self._scoped(kind, action))
+
     def call_function(
         self, function: bash.Function, name: str, arguments: list[Value], temporary: bool = False
     ) -> Status:
         """Calls a function; `temporary` says that assignments stand before the call."""
+        return self._scoped("function", lambda: self._call_function(function, name, arguments, temporary))
+
+    def _call_function(
+        self, function: bash.Function, name: str, arguments: list[Value], temporary: bool
+    ) -> Status:
         if sum(1 for f in self.frames if f.function) >= MAX_FUNCTION_DEPTH:
             raise StopFlow(f"functions nested deeper than {MAX_FUNCTION_DEPTH} (recursion of {name})", self.place())
         frame = Frame(name, function.source, self.place(), self.positional, True)
@@ -1342,8 +1376,10 @@ class Shell:
         last = len(node.stages) - 1
         self.lenient += 1
         errexit = self.lenient == 1
+        before = self.status
         try:
             for number, stage in enumerate(node.stages):
+                self.status = before
                 out: list[Value] | None = None if number == last else []
                 self.fds = dict(fds)
                 if stdin is None:
@@ -1585,6 +1621,9 @@ class Shell:
                 values.extend(expansion.fields(self, word))
         if len(values) > MAX_ITERATIONS:
             raise StopFlow(f"a loop of more than {MAX_ITERATIONS} iterations", self.place())
+        return self._scoped("loop", lambda: self._for_each(node, values))
+
+    def _for_each(self, node: bash.For, values: list[Value]) -> Status:
         status: Status = 0
         self.loops += 1
         try:
@@ -1607,6 +1646,9 @@ class Shell:
         return self.assign(name, value)
 
     def _while(self, node: bash.While) -> Status:
+        return self._scoped("loop", lambda: self._while_loop(node))
+
+    def _while_loop(self, node: bash.While) -> Status:
         self.loops += 1
         try:
             return self._while_from(node, 0, 0)
