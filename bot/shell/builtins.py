@@ -300,10 +300,10 @@ def declare(shell: Shell, words: Sequence[Value | Declared]) -> Status:
     if command == "local" and not any(f.function for f in shell.frames):
         shell.complain("local: can only be used in a function")
         return 1
+    if flags & {"f", "F"} and command != "export":
+        return _declare_functions(shell, flags, items)
     if "p" in flags or (not items and command != "local"):
         return _declare_print(shell, command, flags, items)
-    if ("f" in flags or "F" in flags) and command != "export":
-        return _declare_functions(shell, flags, items)
     status: Status = 0
     local = command in ("local", "declare", "typeset") and any(f.function for f in shell.frames) and "g" not in flags
     for item in items:
@@ -388,6 +388,9 @@ def _declare_one(
     shell.put(base, done)
     if outermost is not None:
         outermost[base] = shell.vars[base]
+        for frame in shell.frames:
+            if frame.temporary is outermost and base in frame.saved:
+                frame.saved[base] = shell.vars[base]
         if shadow is not None:
             shell.put(base, shadow)
         else:
@@ -468,10 +471,6 @@ def _declare_print(shell: Shell, command: str, flags: set[str], items: list[Valu
         name = shell.concrete(item)
         if name is None:
             continue
-        if "f" in flags or "F" in flags:
-            if name not in shell.functions:
-                status = 1
-            continue
         if name not in shell.vars:
             shell.complain(f"{command}: {name}: not found")
             status = 1
@@ -514,11 +513,20 @@ def _declare_functions(shell: Shell, flags: set[str], items: list[Value | Declar
     status: Status = 0
     for item in items:
         name = shell.concrete(item) if not isinstance(item, Declared) else item.assign.name
-        if name not in shell.functions:
+        function = shell.functions.get(name or "")
+        if function is None:
             status = 1
         elif "F" in flags:
             shell.write(f"{name}\n")
+        else:
+            shell.write(function_text(function, name or ""))
     return status
+
+
+def function_text(function: bash.Function, name: str) -> str:
+    """A function as text that defines it."""
+    body = function.body
+    return f"{name} () \n{function.source.text[body.pos : body.end]}\n"
 
 
 def _declare_plain(command: str) -> Builtin:
