@@ -288,6 +288,10 @@ class PositionSets:
                 for item, ends in zip(items, reversed(wanted), strict=True):
                     start = self.follow(item, start, ends, found)
                 return start
+            case Choice((item, Sequence(()))) if allowed >> start & 1:
+                # An optional part is not entered for nothing.
+                further = allowed & ~(1 << start)
+                return self.follow(item, start, further, found) if self.ends(item, 1 << start) & further else start
             case Choice(items):
                 for item in items:
                     if self.ends(item, 1 << start) & allowed:

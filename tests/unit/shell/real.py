@@ -15,7 +15,7 @@ def run_scripts(scripts: Sequence[str]) -> list[tuple[int, str]]:
     """The exit status and the standard output of each script, every one in its own subshell."""
     whole = "".join(f"( {{ {script}\n}} 2>/dev/null )\nprintf '\\036%d\\035' $?\n" for script in scripts)
     done = subprocess.run(
-        ["bash"], input=whole.encode("utf-8", "surrogateescape"), capture_output=True, env=_ENVIRONMENT, timeout=120
+        ["bash"], input=whole.encode("utf-8", "surrogateescape"), capture_output=True, env=_ENVIRONMENT, timeout=60
     )
     results: list[tuple[int, str]] = []
     for piece in done.stdout.decode("utf-8", "surrogateescape").split("\x1d")[:-1]:
