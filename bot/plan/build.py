@@ -38,6 +38,7 @@ class Planner:
         self.mode: Mode = mode
         self.kind: Literal["throughput", "eval"] = "eval" if mode in ("evals", "all-evals") else "throughput"
         configs = load_configs(files)
+        self.configs = configs
         self.runners = load_runners(files)
         expansion = expand_all(configs, self.runners, mode)
         self.workflows = Workflows.load(files)

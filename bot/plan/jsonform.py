@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from botlint.core.span import Problem
@@ -103,9 +104,7 @@ def plan_form(plan: LaunchPlan) -> dict[str, Any]:
         "runners": list(plan.launch.runners),
     }
     if plan.others:
-        form["other-launches"] = [
-            {**launch_form(other), "runners": list(other.runners)} for other in plan.others
-        ]
+        form["other-launches"] = [{**launch_form(other), "runners": list(other.runners)} for other in plan.others]
     return form
 
 
@@ -115,10 +114,35 @@ def problem_form(problem: Problem) -> dict[str, Any]:
     return {"kind": problem.kind, "message": problem.message, "path": span.path, "line": span.line}
 
 
+def summary(plans: Iterable[LaunchPlan]) -> dict[str, int]:
+    """Jobs by outcome."""
+    counts = {"jobs": 0, "serves": 0, "exits": 0, "undecided": 0}
+    for plan in plans:
+        counts["jobs"] += 1
+        counts[plan.launch.outcome] += 1
+    return counts
+
+
 def document(plans: Iterable[LaunchPlan], problems: Iterable[Problem]) -> dict[str, Any]:
     """The whole document."""
+    listed = list(plans)
     return {
         "schema": SCHEMA,
-        "plans": [plan_form(plan) for plan in plans],
+        "plans": [plan_form(plan) for plan in listed],
         "problems": [problem_form(problem) for problem in problems],
+        "summary": summary(listed),
     }
+
+
+def write_document(plans: Iterable[LaunchPlan], problems: Iterable[Problem]) -> Iterator[str]:
+    """The text of the whole document in chunks, one plan per line.
+
+    One plan at a time keeps the fast encoder, which `json.dump` to a stream does not use, and the memory small.
+    """
+    listed = list(plans)
+    encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
+    yield f'{{"schema": {encode(SCHEMA)}, "plans": ['
+    for number, plan in enumerate(listed):
+        yield f"{',' if number else ''}\n{encode(plan_form(plan))}"
+    yield f'\n], "problems": {encode([problem_form(problem) for problem in problems])}'
+    yield f', "summary": {encode(summary(listed))}}}\n'

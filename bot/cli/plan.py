@@ -1,0 +1,171 @@
+"""`botlint plan`: what every benchmark job really starts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from botlint.cli.common import Settings, common_options
+from botlint.core.errors import NothingToCheck
+
+if TYPE_CHECKING:
+    from botlint.core.span import Problem
+    from botlint.layouts.inferencex.job import Job
+    from botlint.layouts.inferencex.jobs import Mode
+    from botlint.plan.build import Planner
+    from botlint.plan.model import LaunchPlan
+    from botlint.plan.select import Condition
+
+_CONDITION = re.compile(r"[A-Za-z][\w.-]*=.*", re.DOTALL)
+
+MAX_PROBLEMS = 20
+"""Problems that are told on stderr; --verbose tells all."""
+
+
+@click.command()
+@click.argument("entries", nargs=-1, metavar="[ENTRY]...")
+@click.option(
+    "--repo",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path(),
+    help="The repository (default: the current folder).",
+)
+@click.option("--rev", metavar="REV", help="A git revision instead of the working tree.")
+@click.option(
+    "--eval", "evals", is_flag=True, help="The jobs that run evals, as the generator's --evals-only picks them."
+)
+@click.option("--all-evals", is_flag=True, help="An eval for every configuration.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="K=V...",
+    help="Only jobs with this value; K is a row key, runner, scenario, outcome.",
+)
+@click.option("--explain", metavar="NAME", help="Where a variable, or an option such as --explain=--host, comes from.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="How to print it.")
+@common_options
+def plan(
+    settings: Settings,
+    entries: tuple[str, ...],
+    repo: Path,
+    rev: str | None,
+    evals: bool,
+    all_evals: bool,
+    where: tuple[str, ...],
+    explain: str | None,
+    form: str,
+) -> int:
+    """Show what the jobs of ENTRY (a name or a glob; default: all) really start: outcome, environment and argv.
+
+    Nothing of the repository is executed. Conditions are KEY=VALUE with a key of the job's row (nested: prefill.tp) or
+    runner, scenario, outcome, launcher, recipe; the value may be a glob. Several conditions must all hold.
+
+    \b
+    Examples:
+      botlint plan
+      botlint plan 'minimaxm3-*' --where tp=2 conc=1
+      botlint plan --where outcome=exits --format json
+      botlint plan ENTRY --where tp=2 --explain VLLM_ROCM_USE_AITER
+      botlint plan ENTRY --rev v1.2 --explain=--max-num-seqs
+    """
+    from botlint.plan.build import Planner
+    from botlint.plan.select import parse_condition
+    from botlint.repo.open import open_files
+
+    names, bare = split_arguments(entries)
+    conditions = [parse_condition(text) for text in (*where, *bare)]
+    mode: Mode = "all-evals" if all_evals else "evals" if evals else "throughput"
+    with open_files(repo, rev) as files:
+        planner = Planner(files, mode)
+        jobs = _selected(planner, names, conditions, settings)
+        if explain is not None:
+            raise NotImplementedError
+        plans = _plans(planner, jobs, conditions, settings)
+        problems = all_problems(planner)
+        tell_problems(settings, problems)
+        if not plans:
+            raise NothingToCheck("no job meets the conditions")
+        with settings.open_output() as stream:
+            stream.writelines(_json(plans, problems) if form == "json" else _text(planner, plans, settings))
+    return 0
+
+
+def split_arguments(arguments: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Entries and conditions (`key=value`) of a command line; no entry's name has an equals sign."""
+    names: list[str] = []
+    conditions: list[str] = []
+    for argument in arguments:
+        (conditions if _CONDITION.fullmatch(argument) else names).append(argument)
+    return names, conditions
+
+
+def _selected(planner: Planner, names: Sequence[str], conditions: Sequence[Condition], settings: Settings) -> list[Job]:
+    """The jobs to plan.
+
+    Raises UsageError for an unknown entry or key, NothingToCheck when no job is left.
+    """
+    from botlint.plan.select import choose_entries, choose_jobs
+
+    known = list(dict.fromkeys([*planner.configs.entries, *(job.entry for job in planner.jobs)]))
+    if not known:
+        tell_problems(settings, all_problems(planner))
+        raise NothingToCheck("no master config with entries (configs/*-master.yaml)")
+    entries = choose_entries(known, names)
+    jobs = choose_jobs(planner.jobs, entries, conditions)
+    if not jobs:
+        tell_problems(settings, all_problems(planner))
+        raise NothingToCheck("no job meets the conditions" if conditions else "the selected entries have no jobs")
+    return jobs
+
+
+def _plans(
+    planner: Planner, jobs: Sequence[Job], conditions: Sequence[Condition], settings: Settings
+) -> list[LaunchPlan]:
+    from botlint.cli.progress import with_progress
+    from botlint.plan.select import matches_plan
+
+    made = with_progress(planner.plans(jobs), len(jobs), "planning", show=settings.show_progress())
+    return [one for one in made if matches_plan(one, conditions)]
+
+
+def all_problems(planner: Planner) -> list[Problem]:
+    """What could not be read, each once, by place."""
+    problems = dict.fromkeys([*planner.problems, *planner.files.problems])
+    return sorted(problems, key=lambda one: (one.span.path, one.span.line, one.span.column, one.kind, one.message))
+
+
+def tell_problems(settings: Settings, problems: Sequence[Problem]) -> None:
+    """Say on stderr what could not be read."""
+    shown = problems if settings.verbose else problems[:MAX_PROBLEMS]
+    for problem in shown:
+        settings.note(f"botlint: {problem.span}: {problem.message}")
+    if len(shown) < len(problems):
+        settings.note(f"botlint: {len(problems) - len(shown)} more problems (--verbose lists them)")
+
+
+def _json(plans: Sequence[LaunchPlan], problems: Sequence[Problem]) -> Iterator[str]:
+    from botlint.plan.jsonform import write_document
+
+    return write_document(plans, problems)
+
+
+def _text(planner: Planner, plans: Sequence[LaunchPlan], settings: Settings) -> Iterator[str]:
+    from botlint.plan.show import Counts, render_entry
+    from botlint.plan.style import Style
+
+    style = Style(settings.use_color())
+    by_entry: dict[str, list[LaunchPlan]] = {}
+    counts = Counts()
+    for one in plans:
+        by_entry.setdefault(one.entry, []).append(one)
+        counts.count(one)
+    rows: dict[str, list[Mapping[str, object]]] = {}
+    for job in planner.jobs:
+        rows.setdefault(job.entry, []).append(job.row)
+    for entry, group in by_entry.items():
+        yield from (f"{line}\n" for line in render_entry(group, rows[entry], style))
+    yield f"{counts.text()}\n"

@@ -1,0 +1,188 @@
+"""What is different between two launches: variables and options, scripts, outcome, possible other endings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from botlint.plan.arguments import Argument, argument_words, quoted, read_arguments
+from botlint.plan.model import Alternative, Exit, Launch, Role, Server, Word, word_text
+
+Kind = Literal[
+    "outcome",
+    "job",
+    "runners",
+    "launcher",
+    "recipe",
+    "framework",
+    "version",
+    "variable",
+    "runtime-variable",
+    "command",
+    "flag",
+    "role",
+    "possible",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference: `old` is None for what was added, `new` is None for what was removed.
+
+    `role` names the kind of worker that has it, where a server has several.
+    """
+
+    kind: Kind
+    name: str
+    old: str | None
+    new: str | None
+    role: str = ""
+
+    @property
+    def action(self) -> Literal["added", "removed", "changed"]:
+        """`added`, `removed` or `changed`."""
+        return "added" if self.old is None else "removed" if self.new is None else "changed"
+
+
+def launch_changes(old: Launch, new: Launch) -> list[Change]:
+    """What is different between two launches; lines that only moved are no difference."""
+    changes = [
+        change
+        for kind, before, after in (
+            ("launcher", old.launcher, new.launcher),
+            ("recipe", old.recipe, new.recipe),
+        )
+        for change in _text_change(kind, before, after)  # type: ignore[arg-type]
+    ]
+    before, after = outcome_text(old), outcome_text(new)
+    if before != after:
+        changes.insert(0, Change("outcome", "", before, after))
+    if old.server is not None and new.server is not None:
+        changes.extend(server_changes(old.server, new.server))
+    changes.extend(_possible_changes(old.possible, new.possible))
+    return changes
+
+
+def outcome_text(launch: Launch | Alternative) -> str:
+    """How a launch ends, without line numbers."""
+    if launch.outcome == "exits" and launch.exit is not None:
+        return exit_text(launch.exit)
+    if launch.outcome == "undecided":
+        return f"undecided: {launch.reason or 'unknown'}"
+    return launch.outcome
+
+
+def exit_text(value: Exit) -> str:
+    """An exit without its line number."""
+    message = f": {value.message}" if value.message else ""
+    return f"exits {value.code} in {value.path}{message}"
+
+
+def server_changes(old: Server, new: Server) -> list[Change]:
+    """What is different between two servers' starts."""
+    changes = [
+        *_text_change("framework", old.framework, new.framework),
+        *_text_change("version", old.version, new.version),
+    ]
+    changes.extend(_variables("runtime-variable", old.runtime_env, new.runtime_env))
+    before, after = {role.name: role for role in old.roles}, {role.name: role for role in new.roles}
+    if not before and not after:
+        changes.extend(_variables("variable", old.env, new.env))
+        changes.extend(argv_changes(old.argv, new.argv))
+        return changes
+    changes.extend(_variables("variable", old.env, new.env))
+    if not before or not after:
+        changes.extend(argv_changes(old.argv, new.argv))
+    for name in [*before, *(name for name in after if name not in before)]:
+        changes.extend(_role_changes(name, before.get(name), after.get(name)))
+    return changes
+
+
+def _role_changes(name: str, old: Role | None, new: Role | None) -> Iterator[Change]:
+    if old is None or new is None:
+        yield Change("role", name, None if old is None else _role_text(old), None if new is None else _role_text(new))
+        return
+    if _size(old) != _size(new):
+        yield Change("role", name, _size(old), _size(new))
+    yield from _variables("variable", old.env, new.env, name)
+    yield from argv_changes(old.argv, new.argv, name)
+
+
+def _size(role: Role) -> str:
+    workers = "?" if role.workers is None else str(role.workers)
+    gpus = "?" if role.gpus is None else str(role.gpus)
+    return f"{workers} workers of {gpus} GPUs"
+
+
+def _role_text(role: Role) -> str:
+    return f"{_size(role)}: {' '.join(quoted(word) for word in role.argv)}"
+
+
+def _text_change(kind: Kind, old: str | None, new: str | None) -> Iterator[Change]:
+    if old != new:
+        yield Change(kind, "", old, new)
+
+
+def _variables(kind: Kind, old: Mapping[str, Word], new: Mapping[str, Word], role: str = "") -> Iterator[Change]:
+    for name in sorted(old.keys() | new.keys()):
+        before, after = old.get(name), new.get(name)
+        if before != after:
+            yield Change(kind, name, _text(before), _text(after), role)
+
+
+def _text(word: Word | None) -> str | None:
+    return None if word is None else word_text(word)
+
+
+def argv_changes(old: Sequence[Word], new: Sequence[Word], role: str = "") -> Iterator[Change]:
+    """What is different between two command lines; an option's place among the others does not matter."""
+    if tuple(old) == tuple(new):
+        return
+    before, after = _by_name(read_arguments(old)), _by_name(read_arguments(new))
+    for name in [*before, *(name for name in after if name not in before)]:
+        left, right = before.get(name), after.get(name)
+        if left != right:
+            yield Change("flag" if name else "command", name, left, right, role)
+
+
+def _by_name(arguments: Sequence[Argument]) -> dict[str, str]:
+    values: dict[str, list[str]] = {}
+    for argument in arguments:
+        words = argument_words(argument)
+        if argument.joined:
+            words = [quoted(argument.words[0])]
+        elif argument.name:
+            words = words[1:]
+        values.setdefault(argument.name, []).append(" ".join(words))
+    return {name: " | ".join(texts) for name, texts in values.items()}
+
+
+def _possible_changes(old: Sequence[Alternative], new: Sequence[Alternative]) -> Iterator[Change]:
+    before = {_alternative_key(one): one for one in old}
+    after = {_alternative_key(one): one for one in new}
+    for key in [*before, *(key for key in after if key not in before)]:
+        left, right = before.get(key), after.get(key)
+        if left is None or right is None:
+            name = key[0]
+            texts = [None if one is None else _alternative_text(one) for one in (left, right)]
+            yield Change("possible", name, texts[0], texts[1])
+            continue
+        if left.server is not None and right.server is not None:
+            for change in server_changes(left.server, right.server):
+                yield Change("possible", f"{key[0]}: {change.name or change.kind}", change.old, change.new, change.role)
+
+
+def _alternative_key(one: Alternative) -> tuple[str, str]:
+    return " and ".join(condition_text(when) for when in one.when), outcome_text(one)
+
+
+def condition_text(when: str) -> str:
+    """A condition (`path:line: text`) without its line number."""
+    path, separator, rest = when.partition(":")
+    line, _, text = rest.partition(": ")
+    return f"{path}: {text}" if separator and line.isdigit() else when
+
+
+def _alternative_text(one: Alternative) -> str:
+    return outcome_text(one)
