@@ -821,27 +821,27 @@ class Shell:
 
     def _declaration(self, node: bash.Command) -> Status:
         """A declaration builtin with assignment words: these are not split, and may be arrays."""
-        from botlint.shell import builtins
+        from botlint.shell import declarations
 
         assert node.declares is not None
-        values: list[Value | builtins.Declared] = []
+        values: list[Value | declarations.Declared] = []
         self.substatus = None
         for position, word in enumerate(node.words):
             assign = node.declares.get(position)
             if assign is None:
                 values.extend(expansion.fields(self, word))
             elif assign.value is None:
-                values.append(builtins.Declared(assign, None))
+                values.append(declarations.Declared(assign, None))
             else:
                 for braced in expansion.brace_words(self, assign.value):
-                    values.append(builtins.Declared(assign, expansion.string(self, braced, assignment=True)))
+                    values.append(declarations.Declared(assign, expansion.string(self, braced, assignment=True)))
         keep: dict[int, Out | In] | None = None
         if node.redirects:
             keep = self.redirect(node.redirects)
             if keep is None:
                 return self.settle(1, node)
         try:
-            status = self._with_assigns(node.assigns, lambda: builtins.declare(self, values))
+            status = self._with_assigns(node.assigns, lambda: declarations.declare(self, values))
         finally:
             if keep is not None:
                 self.fds = keep
