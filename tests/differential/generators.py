@@ -385,13 +385,13 @@ def printf_scripts(draw: st.DrawFn) -> str:
 @st.composite
 def scope_scripts(draw: st.DrawFn) -> str:
     """Locals, exports, unset and prefix assignments over three nested calls."""
-    steps = ["local a=l", "local a", "a=set", "unset a", "declare -g a=g", "a+=p", "local b=$a", "rec"]
+    steps = ["local a=l", "local a", "a=set", "unset a", "a+=p", "local b=$a", "rec"]
     prefixes = [""]
     if draw(st.booleans()):
         prefixes += ["a=pre ", "a=pre b=pre "]
     else:
-        # Not together: what an export does to the variable of a call differs between versions of bash.
-        steps += ["export a", "export a=x", "export -n a"]
+        # Not together: what these do to the variable of a call differs between versions of bash.
+        steps += ["export a", "export a=x", "export -n a", "declare -g a=g"]
     show = 'echo "${a-unset} ${b-unset}"'
 
     def body(extra: str) -> str:
