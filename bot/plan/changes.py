@@ -30,7 +30,8 @@ Kind = Literal[
 class Change:
     """One difference: `old` is None for what was added, `new` is None for what was removed.
 
-    `role` names the kind of worker that has it, where a server has several.
+    `role` names the kind of worker that has it, where a server has several; `runners` the only ones that see it, where
+    a job starts different things on different runners. Of an outcome, `ends` are the two launches' exits.
     """
 
     kind: Kind
@@ -38,6 +39,8 @@ class Change:
     old: str | None
     new: str | None
     role: str = ""
+    runners: str = ""
+    ends: tuple[Exit | None, Exit | None] = (None, None)
 
     @property
     def action(self) -> Literal["added", "removed", "changed"]:
@@ -55,13 +58,16 @@ def launch_changes(old: Launch, new: Launch) -> list[Change]:
         )
         for change in _text_change(kind, before, after)  # type: ignore[arg-type]
     ]
-    before, after = outcome_text(old), outcome_text(new)
-    if before != after:
-        changes.insert(0, Change("outcome", "", before, after))
+    if outcome_text(old) != outcome_text(new):
+        changes.insert(0, Change("outcome", "", _ending(old), _ending(new), ends=(old.exit, new.exit)))
     if old.server is not None and new.server is not None:
         changes.extend(server_changes(old.server, new.server))
     changes.extend(_possible_changes(old.possible, new.possible))
     return changes
+
+
+def _ending(launch: Launch) -> str:
+    return outcome_text(launch) if launch.exit is None else f"exits {launch.exit.code}"
 
 
 def outcome_text(launch: Launch | Alternative) -> str:

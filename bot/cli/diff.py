@@ -1,0 +1,84 @@
+"""`botlint diff`: what a change makes different in what is started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from botlint.cli.common import Settings, common_options
+from botlint.core.errors import NothingToCheck
+
+if TYPE_CHECKING:
+    from botlint.layouts.inferencex.jobs import Mode
+    from botlint.plan.build import Planner
+    from botlint.plan.model import LaunchPlan
+
+
+@click.command()
+@click.argument("base", metavar="BASE")
+@click.argument("head", metavar="[HEAD]", required=False)
+@click.option(
+    "--repo",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path(),
+    help="The repository (default: the current folder).",
+)
+@click.option(
+    "--eval", "evals", is_flag=True, help="The jobs that run evals, as the generator's --evals-only picks them."
+)
+@click.option("--all-evals", is_flag=True, help="An eval for every configuration.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="How to print it.")
+@common_options
+def diff(settings: Settings, base: str, head: str | None, repo: Path, evals: bool, all_evals: bool, form: str) -> int:
+    """Show which jobs start something else in HEAD (default: the working tree) than in BASE, grouped by what changes.
+
+    Jobs whose plans are equal are not mentioned. Differences are no finding: the exit code is 0 with and without them.
+
+    \b
+    Examples:
+      botlint diff main
+      botlint diff HEAD~1 HEAD --format json
+    """
+    from botlint.cli.plan import all_problems, tell_problems
+    from botlint.plan.build import Planner
+    from botlint.plan.diff import diff_plans
+    from botlint.plan.diffshow import diff_document, diff_text, render_diff
+    from botlint.plan.style import Style
+    from botlint.repo.open import open_files
+
+    mode: Mode = "all-evals" if all_evals else "evals" if evals else "throughput"
+    with open_files(repo, base) as old_files, open_files(repo, head) as new_files:
+        old, new = Planner(old_files, mode), Planner(new_files, mode)
+        # Most scripts are the same in both revisions: they are read once.
+        new.world.scripts = old.world.scripts
+        new.world.texts = old.world.texts
+        old_plans, new_plans = _plans(old, base, settings), _plans(new, head or "the working tree", settings)
+        problems = all_problems(old), all_problems(new)
+        tell_problems(settings, problems[1])
+        if not old_plans and not new_plans:
+            raise NothingToCheck("neither revision has a job")
+        found = diff_plans(old_plans, new_plans)
+        with settings.open_output() as stream:
+            if form == "json":
+                stream.write(diff_text(diff_document(found, old_files.label, new_files.label, *problems)))
+            else:
+                lines = render_diff(found, _rows(old), _rows(new), Style(settings.use_color()))
+                stream.writelines(f"{line}\n" for line in lines)
+    return 0
+
+
+def _plans(planner: Planner, label: str, settings: Settings) -> list[LaunchPlan]:
+    from botlint.cli.progress import with_progress
+
+    total = len(planner.jobs)
+    return list(with_progress(planner.plans(), total, f"planning {label}", show=settings.show_progress()))
+
+
+def _rows(planner: Planner) -> dict[str, list[Mapping[str, object]]]:
+    rows: dict[str, list[Mapping[str, object]]] = {}
+    for job in planner.jobs:
+        rows.setdefault(job.entry, []).append(job.row)
+    return rows
