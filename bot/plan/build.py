@@ -13,7 +13,7 @@ from botlint.layouts.inferencex.environments import MARK_END, MARK_START, JobEnv
 from botlint.layouts.inferencex.jobs import Job, Mode, expand_all, load_configs, load_runners
 from botlint.plan.files import ScriptFiles
 from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Outcome, Server, Word
-from botlint.plan.servers import identify
+from botlint.plan.servers import identify, may_serve
 from botlint.repo.files import Files
 from botlint.shell.paths import WORKSPACE
 from botlint.shell.process import Call, Context, Inputs, Leaf, Place, Process, Solved, Variable
@@ -49,7 +49,7 @@ class Planner:
             *expansion.problems,
             *self.workflows.problems,
         )
-        self.world = World(ScriptFiles(files), Programmes(is_server=lambda argv: identify(argv) is not None))
+        self.world = World(ScriptFiles(files), Programmes(is_server=lambda argv: identify(argv) is not None, may_serve=may_serve))
         self._steps: dict[tuple[str, str, int], tuple[Script, str]] = {}
         self._names: dict[tuple[int, ...], tuple[list[Leaf], list[tuple[str, Giver]]]] = {}
         self._groups: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}

@@ -177,7 +177,7 @@ def _renamed(
     before: Mapping[str, Sequence[LaunchPlan]], after: Mapping[str, Sequence[LaunchPlan]]
 ) -> list[tuple[str, str]]:
     """Entries that only have another name: the same jobs of the same model on the same runners."""
-    gone = {_entry_key(plans): name for name, plans in reversed(before.items()) if name not in after}
+    gone = {_entry_key(plans): name for name, plans in reversed(list(before.items())) if name not in after}
     found = []
     for name, plans in after.items():
         if name not in before and (old_name := gone.pop(_entry_key(plans), None)) is not None:

@@ -26,6 +26,11 @@ _LAUNCHERS = frozenset({"mpirun", "mpiexec", "trtllm-llmapi-launch"})
 _QUESTIONS = frozenset({"--help", "-h", "--version", "-V", "version"})
 
 
+def may_serve(name: str) -> bool:
+    """Whether a programme of this name can start a server at all."""
+    return name == "vllm" or name in PROGRAMMES or name in _LAUNCHERS or _PYTHON.fullmatch(name) is not None
+
+
 def identify(argv: Sequence[str | None]) -> str | None:
     """The framework whose server a command line starts, or None; unknown words are None."""
     if not argv or argv[0] is None:

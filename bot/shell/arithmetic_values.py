@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from botlint.documents import bash
-from botlint.shell import arithmetic, expansion
+from botlint.shell import arithmetic, expansion, variables
 from botlint.shell.arithmetic import (
     ArithmeticError_,
     Assign,
@@ -220,7 +220,7 @@ class _Evaluation:
     def variable(self, node: Var) -> Number:
         if node.name in self.holes:
             hole_value = self.holes[node.name]
-            return hole_value if not hole_value.known or hole_value.symbolic else int(hole_value.text)
+            return hole_value if hole_value.text is None or hole_value.symbolic else int(hole_value.text)
         value = self.lookup(node)
         if value is None:
             if self.shell.options.get("nounset"):
@@ -241,8 +241,8 @@ class _Evaluation:
 
     def lookup(self, node: Var) -> Value | None:
         if node.subscript is None:
-            return expansion.scalar(self.shell, node.name)
-        return expansion.element(self.shell, node.name, self.subscript(node))
+            return variables.scalar(self.shell, node.name)
+        return variables.element(self.shell, node.name, self.subscript(node))
 
     def subscript(self, node: Var) -> Value:
         assert node.subscript is not None

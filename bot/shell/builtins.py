@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from botlint.shell import arithmetic_values, conditions, declarations, expansion, formatting, jobs, options, reading
+from botlint.shell import arithmetic_values, conditions, declarations, formatting, jobs, options, reading, variables
 from botlint.shell.names import ELEMENT, NAME
 from botlint.shell.process import Variable
 from botlint.shell.signals import (
@@ -166,10 +166,10 @@ def _cd(shell: Shell, args: list[Value]) -> Status:
     if len(args) > 1:
         shell.complain("cd: too many arguments")
         return 1
-    target: Value = args[0] if args else expansion.variable_text(shell, "HOME")
+    target: Value = args[0] if args else variables.variable_text(shell, "HOME")
     printed = False
     if target == "-":
-        target = expansion.variable_text(shell, "OLDPWD")
+        target = variables.variable_text(shell, "OLDPWD")
         printed = True
     if target == "":
         return 0
@@ -178,15 +178,15 @@ def _cd(shell: Shell, args: list[Value]) -> Status:
         problem = "Not a directory" if entry.kind == "file" else "No such file or directory"
         shell.complain(f"cd: {text_of(target) or where}: {problem}")
         return 1
-    before = expansion.path_value(shell, shell.context.cwd)
+    before = variables.path_value(shell, shell.context.cwd)
     if not where:
         # An unknown directory: give it a name of its own, so that relative paths in it are unknown too.
-        where = f"/unknown/{expansion.hole_name(target)}"
+        where = f"/unknown/{variables.hole_name(target)}"
     shell.version += 1
     shell.context = replace(shell.context, cwd=where)
     exported = (shell.vars.get("PWD") or Variable("", True)).exported
     shell.put("OLDPWD", Variable(before, exported, shell.place(), shell.guard))
-    now = target if isinstance(target, str) and target.startswith("/") else expansion.path_value(shell, where)
+    now = target if isinstance(target, str) and target.startswith("/") else variables.path_value(shell, where)
     if where.startswith("/unknown/"):
         now = target
     shell.put("PWD", Variable(now, exported, shell.place(), shell.guard))
@@ -196,31 +196,31 @@ def _cd(shell: Shell, args: list[Value]) -> Status:
 
 
 def _pwd(shell: Shell, _: list[Value]) -> Status:
-    shell.write(concat([expansion.variable_text(shell, "PWD"), "\n"]))
+    shell.write(concat([variables.variable_text(shell, "PWD"), "\n"]))
     return 0
 
 
 def _pushd(shell: Shell, args: list[Value]) -> Status:
     stack = shell.vars.get("DIRSTACK")
-    cells = dict(stack.value) if stack is not None and isinstance(stack.value, dict) else {}
-    before = expansion.variable_text(shell, "PWD")
+    cells = variables.cells_of(stack)
+    before = variables.variable_text(shell, "PWD")
     status = _cd(shell, args)
     if status == 0:
         shell.put("DIRSTACK", Variable({**cells, len(cells): before}, kind="array"))
-        shell.write(concat([expansion.variable_text(shell, "PWD"), " ", before, "\n"]))
+        shell.write(concat([variables.variable_text(shell, "PWD"), " ", before, "\n"]))
     return status
 
 
 def _popd(shell: Shell, _: list[Value]) -> Status:
     stack = shell.vars.get("DIRSTACK")
-    cells: dict[int, Value] = dict(stack.value) if stack is not None and isinstance(stack.value, dict) else {}  # type: ignore[arg-type]
+    cells = variables.cells_of(stack)
     if not cells:
         shell.complain("popd: directory stack empty")
         return 1
     target = cells.pop(max(cells))
     shell.put("DIRSTACK", Variable(cells, kind="array"))
     status = _cd(shell, [target])
-    shell.write(concat([expansion.variable_text(shell, "PWD"), "\n"]))
+    shell.write(concat([variables.variable_text(shell, "PWD"), "\n"]))
     return status
 
 
@@ -281,7 +281,7 @@ def _continue(shell: Shell, args: list[Value]) -> Status:
 
 
 def _eval(shell: Shell, args: list[Value]) -> Status:
-    text = concat(expansion.spaced(args))
+    text = concat(variables.spaced(args))
     place = shell.place()
     if isinstance(text, Text) and not text.known and len(text.pieces) == 1:
         shell.note_unknown(text)
@@ -567,8 +567,10 @@ def _compgen(shell: Shell, args: list[Value]) -> Status:
     names: Iterable[str]
     if kind in ("variable", "export"):
         names = [n for n, v in shell.vars.items() if kind == "variable" or v.exported]
-    elif kind in ("function", "builtin", "keyword"):
-        names = {"function": shell.functions, "builtin": BUILTINS, "keyword": _KEYWORDS}[kind]
+    elif kind == "function":
+        names = shell.functions
+    elif kind in ("builtin", "keyword"):
+        names = [*BUILTINS] if kind == "builtin" else _KEYWORDS
     else:
         shell.write(hole("compgen"))
         return Undecided("compgen finds something")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from botlint.shell.process import ChooseNode, Fork, Leaf, Place, Possible, Variable
@@ -13,13 +13,16 @@ from botlint.shell.signals import (
     ContinueFlow,
     ExitFlow,
     Flow,
+    HoistFlow,
     ReturnFlow,
+    Scope,
     ServeFlow,
     Status,
     StopFlow,
     Undecided,
 )
-from botlint.shell.values import Text, Value
+from botlint.shell.state import State
+from botlint.shell.values import Either, Text, Value
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
@@ -39,7 +42,7 @@ class _Attempt:
 
     status: Status
     flow: Flow | None
-    state: tuple[object, ...]
+    state: State
     possible: list[Possible]
     forks: list[Fork]
     reason: str
@@ -59,6 +62,25 @@ class _Attempt:
         return flow.status if isinstance(flow, ReturnFlow) and isinstance(flow.status, int) and flow.status else None
 
     @property
+    def outcome(self) -> Status:
+        """The status with which it goes on."""
+        return self.flow.status if isinstance(self.flow, ReturnFlow) else self.status
+
+    @property
+    def way(self) -> str:
+        """How the script goes on: straight ahead (''), or out of a function or loop."""
+        flow = self.flow
+        if flow is None:
+            return ""
+        if isinstance(flow, ReturnFlow):
+            return "return"
+        if isinstance(flow, BreakFlow):
+            return f"break {flow.levels}"
+        if isinstance(flow, ContinueFlow):
+            return f"continue {flow.levels}"
+        return type(flow).__name__
+
+    @property
     def fails(self) -> bool:
         """Whether it ends, or leaves its function with a failure."""
         return self.ends or self.failure is not None
@@ -69,16 +91,47 @@ def choose(
 ) -> Status:
     """Goes on after a test that nobody can decide before the run.
 
-    If one outcome only leads to an exit, the other goes on and the exit is listed as possible. If both leave the same state, they
-    join. Otherwise the first in script order goes on (but not one that returns a failure), and the other is followed in a run of its
-    own if the difference matters.
+    If one outcome only leads to an exit, the other goes on and the exit is listed as possible. If both go on in the same way, they
+    join: the first in script order goes on, and the other is followed in a run of its own once somebody looks at a value in which they
+    differ. If only one leaves its function or loop, the whole of that is tried both ways.
     """
+    local = shell.decided.get(site)
+    if local is not None:
+        return yes() if local else no()
     asked = shell.forced.get(site, "free")
     shell.log.append((ChooseNode(site), asked))
     if asked is True:
         return yes()
     if asked is False:
         return no()
+    return _both(shell, site, place, reason, yes, no, True)
+
+
+def hoisted(shell: Shell, flow: HoistFlow, action: Callable[[], Status]) -> Status:
+    """Tries a test both ways around the function call or loop that holds it."""
+
+    def decided(outcome: bool) -> Callable[[], Status]:
+        def run() -> Status:
+            before, shell.decided = shell.decided, {**shell.decided, flow.site: outcome}
+            try:
+                return action()
+            finally:
+                shell.decided = before
+
+        return run
+
+    return _both(shell, flow.site, flow.place, flow.reason, decided(True), decided(False), False)
+
+
+def _both(
+    shell: Shell,
+    site: int,
+    place: Place,
+    reason: str,
+    yes: Callable[[], Status],
+    no: Callable[[], Status],
+    may_hoist: bool,
+) -> Status:
     if shell.trials >= MAX_TRIALS or shell.tried >= MAX_TRIED:
         shell.truncated = True
         return yes()
@@ -99,23 +152,70 @@ def choose(
     if first.ends:
         _may_end(shell, second, place)
         return _go_on(shell, first)
-    different: set[str] | None = None
-    if first.flow is None and second.flow is None:
-        different = _differences(first.state, second.state)
-        if different is not None and not different:
-            shell.possible.extend(_under(first.possible, place, first.reason))
-            shell.possible.extend(_under(second.possible, place, second.reason))
-            shell.forks.extend(first.forks)
-            shell.forks.extend(second.forks)
-            return first.status if first.status == second.status else Undecided(reason)
+    if first.way == second.way:
+        return _join(shell, Fork(site, place, reason, True), first, second)
+    scope = _scope(shell, first, second) if may_hoist else None
+    if scope is not None:
+        shell.restore(before)
+        raise HoistFlow(scope, site, place, reason)
     swapped = first.fails and not second.fails
-    fork = Fork(site, place, reason, taken=not swapped)
-    if different is None or first.status != second.status:
-        fork.needed = True
-    for name in different or ():
-        shell.watches.setdefault(name, []).append(fork)
-    shell.forks.append(fork)
+    shell.forks.append(Fork(site, place, reason, not swapped, True))
     return _go_on(shell, second if swapped else first)
+
+
+def _scope(shell: Shell, first: _Attempt, second: _Attempt) -> Scope | None:
+    """The function call or loop that only one of two outcomes leaves."""
+    ways = {first.way, second.way}
+    if not ways <= {"", "return", "break 1", "continue 1"}:
+        return None
+    wanted = "function" if "return" in ways else "loop"
+    for scope in reversed(shell.scopes):
+        if scope.subshells != shell.subshells:
+            return None
+        if scope.kind == wanted:
+            return scope
+        if scope.kind == "function":
+            return None
+    return None
+
+
+def _join(shell: Shell, fork: Fork, first: _Attempt, second: _Attempt) -> Status:
+    """Two outcomes that go on in the same way: values in which they differ are kept as such until somebody looks."""
+    different = first.state.differences(second.state)
+    if different is None or isinstance(first.flow, (ServeFlow, CallFlow)):
+        fork.needed = True
+        shell.forks.append(fork)
+        return _go_on(shell, first)
+    if not different:
+        shell.possible.extend(_under(second.possible, fork.place, second.reason))
+        shell.forks.extend(second.forks)
+    else:
+        shell.forks.append(fork)
+    status = first.outcome if first.outcome == second.outcome else Undecided(fork.reason)
+    shell.restore(first.state)
+    shell.possible.extend(first.possible if different else _under(first.possible, fork.place, first.reason))
+    shell.forks.extend(first.forks)
+    others = second.state.vars
+    for name in different:
+        mine, other = shell.vars.get(name), others.get(name)
+        if mine is not None and other is not None and _both_texts(mine, other):
+            assert isinstance(mine.value, (str, Text))
+            shell.vars[name] = replace(mine, value=Text((Either(mine.value, fork.need),)))
+        else:
+            shell.watches.setdefault(name, []).append(fork)
+    if isinstance(first.flow, ReturnFlow):
+        raise ReturnFlow(status)
+    if first.flow is not None:
+        raise first.flow
+    return status
+
+
+def _both_texts(left: Variable, right: Variable) -> bool:
+    return (
+        isinstance(left.value, (str, Text))
+        and isinstance(right.value, (str, Text))
+        and (left.exported, left.kind, left.integer, left.nameref) == (right.exported, right.kind, right.integer, right.nameref)
+    )
 
 
 def _attempt(shell: Shell, action: Callable[[], Status], reason: str) -> _Attempt:
@@ -125,7 +225,9 @@ def _attempt(shell: Shell, action: Callable[[], Status], reason: str) -> _Attemp
     flow: Flow | None = None
     try:
         status = action()
-    except (ExitFlow, ReturnFlow, BreakFlow, ContinueFlow, ServeFlow, CallFlow, StopFlow) as raised:
+    except HoistFlow:
+        raise
+    except Flow as raised:
         shell.loops, shell.lenient = loops, lenient
         flow = raised
     strict = bool(shell.options.get("errexit")) and lenient == 0 and any(f.function for f in shell.frames[-1:])
@@ -164,52 +266,3 @@ def _may_end(shell: Shell, attempt: _Attempt, place: Place) -> None:
 
 def _under(possible: list[Possible], place: Place, reason: str) -> list[Possible]:
     return [Possible([(place, reason), *p.conditions], p.leaf) for p in possible]
-
-
-def _same(left: object, right: object) -> bool:
-    if left is right:
-        return True
-    if isinstance(left, str) or isinstance(right, str):
-        return left == right
-    if isinstance(left, Text) and isinstance(right, Text):
-        return len(left.pieces) == len(right.pieces) and all(
-            a is b or (isinstance(a, str) and a == b) or (type(a) is type(b) and _symbol(a) is not None and _symbol(a) == _symbol(b))
-            for a, b in zip(left.pieces, right.pieces, strict=True)
-        )
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(_same(v, right[k]) for k, v in left.items())
-    return left == right
-
-
-def _symbol(piece: object) -> object:
-    return getattr(piece, "name", None) or getattr(piece, "reason", None)
-
-
-def _same_variable(left: Variable | None, right: Variable | None) -> bool:
-    if left is right:
-        return True
-    if left is None or right is None:
-        return False
-    return left.exported == right.exported and left.kind == right.kind and _same(left.value, right.value)
-
-
-def _differences(left: tuple[object, ...], right: tuple[object, ...]) -> set[str] | None:
-    """Names of the variables in which two states differ; None if they differ in something else."""
-    left_vars: dict[str, Variable] = left[0]  # type: ignore[assignment]
-    right_vars: dict[str, Variable] = right[0]  # type: ignore[assignment]
-    if left[1] != right[1] or left[3] != right[3] or left[4] != right[4] or left[5] != right[5] or left[6] != right[6]:
-        return None
-    if not all(_same(a, b) for a, b in zip(left[2], right[2], strict=False)) or len(left[2]) != len(right[2]):  # type: ignore[call-overload,arg-type]
-        return None
-    left_chunks: list[list[Value]] = left[16]  # type: ignore[assignment]
-    right_chunks: list[list[Value]] = right[16]  # type: ignore[assignment]
-    if len(left_chunks) != len(right_chunks) or any(
-        len(a) != len(b) or not all(_same(x, y) for x, y in zip(a, b, strict=True))
-        for a, b in zip(left_chunks, right_chunks, strict=True)
-    ):
-        return None
-    return {
-        name
-        for name in left_vars.keys() | right_vars.keys()
-        if not _same_variable(left_vars.get(name), right_vars.get(name))
-    }

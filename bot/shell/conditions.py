@@ -1,4 +1,4 @@
-"""`[[ ]]`, `[ ]` and `test`: True, False, or None when only the machine knows. Statuses are 0, 1 and 2 (wrong usage)."""
+"""`[[ ]]`, `[ ]` and `test`: their statuses 0, 1 and 2 (wrong usage), or None when only the machine knows."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from botlint.core.unknown import Unknown
 from botlint.documents import bash
-from botlint.shell import arithmetic_values, expansion
+from botlint.shell import arithmetic_values, expansion, variables
 from botlint.shell.paths import WORKSPACE
 from botlint.shell.patterns import ere_match, literal_text, matches
 from botlint.shell.process import Variable
-from botlint.shell.regex import PatternError
+from botlint.shell.regex_nodes import PatternError
 from botlint.shell.values import Hole, Text, Value, concat, text_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,31 @@ if TYPE_CHECKING:
 
 _NAMED = re.compile(r"[A-Za-z_]\w*|[0-9]+", re.ASCII)
 _INTEGER = re.compile(r"\s*[-+]?[0-9]+\s*")
-_FILE_TESTS = frozenset("-a -b -c -d -e -f -g -h -k -p -r -s -t -u -w -x -G -L -N -O -S".split())
+_FILE_TESTS = frozenset(
+    [
+        "-a",
+        "-b",
+        "-c",
+        "-d",
+        "-e",
+        "-f",
+        "-g",
+        "-h",
+        "-k",
+        "-p",
+        "-r",
+        "-s",
+        "-t",
+        "-u",
+        "-w",
+        "-x",
+        "-G",
+        "-L",
+        "-N",
+        "-O",
+        "-S",
+    ]
+)
 _NUMBER_TESTS: dict[str, Callable[[int, int], bool]] = {
     "-eq": int.__eq__,
     "-ne": int.__ne__,
@@ -74,8 +98,8 @@ def _binary(shell: Shell, expr: bash.CondBinary) -> int | None:
         except arithmetic_values.ArithmeticProblem as problem:
             shell.complain(f"[[: {problem}")
             return 1
-        outcome = shell.observe(partial(_compare, op), *numbers)
-        return _status(None if outcome is None else bool(outcome))
+        compared = shell.observe(partial(_compare, op), *numbers)
+        return _status(None if compared is None else bool(compared))
     return _status(binary(shell, op, left, right))
 
 
@@ -127,7 +151,7 @@ def _search_numbers(ignore: bool, text: object, regex: object) -> bool | None:
     """Whether a text with unknown numbers in it matches, if that does not hang on the numbers."""
     if not isinstance(text, tuple) or not isinstance(regex, str):
         return None
-    if not all(isinstance(p, str) or p.reason in expansion.NUMBERS for p in text):
+    if not all(isinstance(p, str) or p.reason in variables.NUMBERS for p in text):
         return None
     samples = ["".join(p if isinstance(p, str) else number for p in text) for number in ("7", "20480", "1399467")]
     found = {isinstance(_search(ignore, sample, regex), tuple) for sample in samples}
@@ -166,12 +190,12 @@ def is_set(shell: Shell, name: Value) -> bool | None:
     base, bracket, index = text.partition("[")
     if bracket and index.endswith("]"):
         if index[:-1] in ("@", "*"):
-            return bool(expansion.elements(shell, base))
-        return expansion.element(shell, base, index[:-1]) is not None
+            return bool(variables.elements(shell, base))
+        return variables.element(shell, base, index[:-1]) is not None
     var = shell.get(text)
     if var is not None and isinstance(var.value, dict):
         return (0 in var.value) if var.kind == "array" else ("0" in var.value)
-    return _NAMED.fullmatch(text) is not None and expansion.scalar(shell, text) is not None
+    return _NAMED.fullmatch(text) is not None and variables.scalar(shell, text) is not None
 
 
 def file_test(shell: Shell, op: str, path: Value) -> bool | None:
@@ -282,7 +306,7 @@ def _may_equal(left: object, right: object) -> bool | None:
         left, right = right, left
     if isinstance(left, tuple) and isinstance(right, str):
         pattern = "".join(re.escape(p) if isinstance(p, str) else ".*" for p in left)
-        if re.fullmatch(pattern, right, re.S) is None:
+        if re.fullmatch(pattern, right, re.DOTALL) is None:
             return False
         if right == "" and any(isinstance(p, Unknown) and p.nonempty for p in left):
             return False
@@ -376,7 +400,7 @@ def _join(op: str, left: int | None, right: int | None) -> int | None:
     return None if left is None or right is None else 1
 
 
-_BINARY = frozenset("= == != < > -eq -ne -lt -le -gt -ge -nt -ot -ef".split())
+_BINARY = frozenset(["=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"])
 _UNARY = _FILE_TESTS | {"-n", "-z", "-v", "-o", "-R"}
 
 

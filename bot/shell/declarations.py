@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from botlint.documents import bash
-from botlint.shell import arithmetic_values, expansion, formatting
+from botlint.shell import arithmetic_values, expansion, formatting, variables
 from botlint.shell.names import ELEMENT, NAME
 from botlint.shell.process import Variable
 from botlint.shell.signals import (
@@ -286,11 +286,11 @@ def _declare_print(shell: Shell, command: str, flags: set[str], items: list[Valu
 
 def _declaration_text(shell: Shell, name: str) -> Value:
     var = shell.vars[name]
-    letters = expansion.attributes(var)
+    letters = variables.attributes(var)
     value = var.value
     if isinstance(value, dict):
         texts = {}
-        for key, item in expansion.table(shell, name).items():
+        for key, item in variables.table(shell, name).items():
             text = shell.concrete(item)
             if text is None:
                 return hole(f"declaration of {name}")

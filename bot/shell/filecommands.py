@@ -335,9 +335,9 @@ def _ls(shell: Shell, args: list[Value]) -> Status | None:
         if entry.kind == "file" or "d" in flags:
             listed.append(text_of(path) or "")
             continue
-        from botlint.shell.expansion import _names
+        from botlint.shell.pathnames import names_in
 
-        names = _names(shell, where)
+        names = names_in(shell, where)
         if names is None:
             return None
         listed.extend(n for n in names if "A" in flags or not n.startswith("."))
@@ -501,7 +501,7 @@ def _realpath(shell: Shell, args: list[Value]) -> Status | None:
         return None
     if isinstance(path, Text) and path.symbolic:
         shell.concrete(path)
-    from botlint.shell.expansion import path_value
+    from botlint.shell.variables import path_value
 
     shell.write(concat([path_value(shell, where), "\n"]))
     return 0

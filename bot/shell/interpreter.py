@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from botlint.documents import bash
-from botlint.shell import arithmetic_values, choice, conditions, expansion, launching
+from botlint.shell import arithmetic_values, choice, conditions, expansion, launching, parameters, variables
 from botlint.shell.builtins import BUILTINS
 from botlint.shell.files import FileSystem
 from botlint.shell.paths import canonical
@@ -54,6 +54,7 @@ from botlint.shell.signals import (
     StopFlow,
     Undecided,
 )
+from botlint.shell.state import State
 from botlint.shell.streams import In, Out
 from botlint.shell.values import Budget, Hole, Text, Value, concat, hole, resolve, text_of, touch
 
@@ -199,6 +200,8 @@ class Shell:
         self.exec_mounts: tuple[Mount, ...] | None = None
         self.exec_cwd = ""
         self.dash_c = "c" in process.options
+        self.captured = "o" in process.options
+        """Whether anybody reads the standard output."""
         self.readers: list[tuple[Out, list[bash.Statement]]] = []
         self.aliases: dict[str, str] = {}
         self.exported_functions: set[str] = set()
@@ -244,10 +247,11 @@ class Shell:
                 texts.append(argument)
                 continue
             symbolic = symbolic or argument.symbolic
-            if not argument.known:
+            text = argument.text if argument.known else None
+            if text is None:
                 known = False
             else:
-                texts.append(argument.text)
+                texts.append(text)
         if known:
             outcome = function(*texts)
             if not symbolic:
@@ -440,7 +444,7 @@ class Shell:
         if old.integer:
             value = arithmetic_values.evaluate_text(self, concat(["(", text_or_zero(old, append), ")+(", value, ")"]) if append else value)
         if old.case:
-            value = expansion.change_case(value, old.case)
+            value = variables.change_case(value, old.case)
         if index is not None or old.kind:
             new = self._assign_element(name, old, value, append, index)
             if new is None:
@@ -462,21 +466,15 @@ class Shell:
                 raise StopFlow(f"unknown key of {name}", place)
             table[key] = concat([table.get(key, ""), value]) if append else value
             return replace(old, value=table, place=place, guard=guard)
-        cells: dict[int, Value]
-        if isinstance(old.value, dict):
-            cells = dict(old.value)  # type: ignore[arg-type]
-        else:
-            cells = {} if old.value is None else {0: old.value}
-        number: int | None = 0
-        if index is not None:
-            number = arithmetic_values.index_number(self, index)
-            if number is None:
-                raise StopFlow(f"unknown subscript of {name}", place)
+        cells = variables.cells_of(old)
+        number = 0 if index is None else arithmetic_values.index_number(self, index)
+        if number is None:
+            raise StopFlow(f"unknown subscript of {name}", place)
+        if number < 0:
+            number += max(cells, default=-1) + 1
             if number < 0:
-                number += max(cells, default=-1) + 1
-                if number < 0:
-                    self.complain(f"{name}: bad array subscript")
-                    return None
+                self.complain(f"{name}: bad array subscript")
+                return None
         cells[number] = concat([cells.get(number, ""), value]) if append and number in cells else value
         return replace(old, value=cells, kind="array", place=place, guard=guard)
 
@@ -783,12 +781,7 @@ class Shell:
                 table[self._key(name, pending)] = ""
             self.put(name, replace(base, value=table, place=place, guard=guard))
             return True
-        cells: dict[int, Value] = {}
-        if append:
-            if isinstance(base.value, dict):
-                cells = dict(base.value)  # type: ignore[arg-type]
-            elif base.value is not None:
-                cells = {0: base.value}
+        cells = variables.cells_of(base) if append else {}
         at = max(cells, default=-1) + 1
         for index, add, word in items:
             if index is None:
@@ -811,7 +804,7 @@ class Shell:
     def _shaped(self, var: Variable, value: Value) -> Value:
         if var.integer:
             return arithmetic_values.evaluate_text(self, value)
-        return expansion.change_case(value, var.case) if var.case else value
+        return variables.change_case(value, var.case) if var.case else value
 
     def _key(self, name: str, value: Value) -> str:
         key = self.concrete(value)
@@ -1100,7 +1093,7 @@ class Shell:
         fd: int
         if isinstance(item.fd, str):
             if op in ("<&", ">&") and item.target.text == "-":
-                number = self.concrete(expansion.variable_text(self, item.fd)) or ""
+                number = self.concrete(variables.variable_text(self, item.fd)) or ""
                 self.fds.pop(int(number) if number.isdigit() else -1, None)
                 return True
             fd = next(n for n in range(10, 1000) if n not in self.fds)
@@ -1419,7 +1412,8 @@ class Shell:
         return statuses[-1]
 
     def _background(self, node: bash.Background) -> Status:
-        fds, mark, status = self.fds, len(self.tests), Undecided("a background job")
+        fds, mark = self.fds, len(self.tests)
+        status: Status = Undecided("a background job")
         self.fds = {**fds, 0: In("")}
         self.slept = False
         try:
@@ -1752,60 +1746,13 @@ class Shell:
 
     # --------------------------------------------------------------------------------------------- undecided tests
 
-    def snapshot(self, files: bool = True) -> tuple[object, ...]:
+    def snapshot(self, files: bool = True) -> State:
         """A copy of the state that `restore` brings back."""
-        return (
-            dict(self.vars),
-            dict(self.functions),
-            list(self.positional),
-            dict(self.options),
-            dict(self.shopt),
-            dict(self.traps),
-            self.context,
-            len(self.files.entries) if files else -1,
-            self.last_background,
-            [dict(f.saved) for f in self.frames],
-            [(s, len(s.chunks)) for s in self.fds.values() if isinstance(s, Out) and s.chunks is not None],
-            [(s, s.value, s.pos) for s in self.fds.values() if isinstance(s, In)] if files else [],
-            dict(self.fds) if files else None,
-            self.said,
-            self.said_error,
-            list(self.files.entries) if files else None,
-            [list(s.chunks) for s in self.fds.values() if isinstance(s, Out) and s.chunks is not None] if files else None,
-        )
+        return State(self, files)
 
-    def restore(self, state: tuple[object, ...]) -> None:
+    def restore(self, state: State) -> None:
         """Back to a snapshot."""
-        self.version += 1
-        self.vars = dict(state[0])  # type: ignore[call-overload]
-        self.functions = dict(state[1])  # type: ignore[call-overload]
-        self.positional = list(state[2])  # type: ignore[call-overload]
-        self.options = dict(state[3])  # type: ignore[call-overload]
-        self.shopt = dict(state[4])  # type: ignore[call-overload]
-        self.traps = dict(state[5])  # type: ignore[call-overload]
-        self.context = state[6]  # type: ignore[assignment]
-        self.last_background = state[8]  # type: ignore[assignment]
-        for frame, saved in zip(self.frames, state[9], strict=False):  # type: ignore[call-overload]
-            frame.saved = dict(saved)
-        if state[7] != -1:
-            self.files.entries[:] = state[15]  # type: ignore[call-overload]
-            for (out, _), chunks in zip(state[10], state[16], strict=True):  # type: ignore[call-overload]
-                out.chunks[:] = chunks
-            for source, value, pos in state[11]:  # type: ignore[attr-defined]
-                source.value, source.pos = value, pos
-            self.fds = dict(state[12])  # type: ignore[call-overload]
-            self.said = state[13]  # type: ignore[assignment]
-            self.said_error = state[14]  # type: ignore[assignment]
-
-    def _attempt(self, action: Callable[[], Status]) -> tuple[Status, Flow | None]:
-        loops = self.loops
-        lenient = self.lenient
-        try:
-            return action(), None
-        except (ExitFlow, DiscardFlow, ReturnFlow, BreakFlow, ContinueFlow, ServeFlow, CallFlow, StopFlow) as flow:
-            self.loops = loops
-            self.lenient = lenient
-            return 0, flow
+        state.restore(self)
 
     def choose(
         self, site: int, place: Place, reason: str, yes: Callable[[], Status], no: Callable[[], Status]

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from botlint.documents import bash
-from botlint.shell import conditions, expansion, filecommands
+from botlint.shell import conditions, filecommands, variables
 from botlint.shell.builtins import BUILTINS
 from botlint.shell.commands import MODELS, WITHOUT_INPUT
 from botlint.shell.paths import WORKSPACE, canonical
@@ -26,7 +26,7 @@ from botlint.shell.process import (
 )
 from botlint.shell.signals import CallFlow, ServeFlow, Status, StopFlow, Undecided
 from botlint.shell.streams import In, Out
-from botlint.shell.values import Resolved, Text, Value, concat, derive, hole, resolve, text_of
+from botlint.shell.values import Resolved, Text, Value, concat, derive, hole, resolve, text_of, touch, undecided
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
@@ -111,10 +111,7 @@ def external(shell: Shell, name: str, values: list[Value], overlay: dict[str, Va
             return refused
         if base in _ALSO_PROGRAMMES:
             return BUILTINS[base](shell, values[1:])
-    texts = [v if isinstance(v, str) else v.text for v in values]
-    texts[0] = base
-    if programmes.is_server(texts):
-        _check_server_words(shell, values)
+    if programmes.may_serve(base) and programmes.is_server([base, *_first_words(values[1:])]):
         raise ServeFlow(
             ServerStart([base, *values[1:]], shell.environment(overlay), shell.place(), shell.guard, shell.context.cwd)
         )
@@ -195,11 +192,11 @@ def _not_executable(shell: Shell, path: Value) -> int:
     return 0
 
 
-def _check_server_words(shell: Shell, values: list[Value]) -> None:
-    """The decision that this is a server hangs on the words that were looked at; they are few and mostly literal."""
-    for value in values[:6]:
-        if isinstance(value, Text) and value.symbolic and len(values) < 3:
-            shell.concrete(value)
+def _first_words(values: list[Value]) -> list[str | None]:
+    """The words by which a server is recognised: literals, and the first few others where they are known."""
+    return [
+        v if isinstance(v, str) else v.text if number < 4 and not undecided(v) else None for number, v in enumerate(values)
+    ]
 
 
 def _record(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> None:
@@ -311,6 +308,8 @@ def _unknown(shell: Shell, base: str, arguments: Sequence[Value] = ()) -> Status
 def _may_make(shell: Shell, arguments: Sequence[Value]) -> None:
     """What was missing at a path that an unknown command is given may be there after it."""
     for argument in arguments:
+        if undecided(argument):
+            continue
         text = text_of(argument)
         if text is None:
             where = shell.canonical(argument) if isinstance(argument, Text) else None
@@ -553,6 +552,8 @@ def _start(
     options: str,
 ) -> Status:
     place = shell.place()
+    for value in (script, *arguments):
+        touch(value)
     environment = {
         n: v for n, v in shell.environment(overlay).items() if v.value is not None and not isinstance(v.value, dict)
     }
@@ -576,7 +577,7 @@ def _start(
         where = canonical(resolve(script, shell.inputs), context)
         if where is None:
             shell.note_unknown(script)
-            return Undecided(f"a script with an unknown name ({expansion.hole_name(script)})")
+            return Undecided(f"a script with an unknown name ({variables.hole_name(script)})")
         target = where
     else:
         target = derive_path(shell, script, context)
@@ -968,7 +969,7 @@ def _ssh(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variab
     del options, overlay
     if len(rest) < 2:
         return _unknown(shell, base)
-    script = concat(expansion.spaced(rest[1:]))
+    script = concat(variables.spaced(rest[1:]))
     cleared = {n: Variable(None, True) for n in shell.environment()}
     return _start(shell, script, True, [], cleared, Context("/unknown", None), "bash", "c")
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from botlint.shell import expansion
+from botlint.shell import variables
 from botlint.shell.signals import (
     Status,
     StopFlow,
@@ -268,7 +268,7 @@ def getopts(shell: Shell, args: list[Value]) -> Status:
     if spec is None or name is None:
         return 2
     words = args[2:] if len(args) > 2 else list(shell.positional)
-    index_text = shell.concrete(expansion.variable_text(shell, "OPTIND")) or "1"
+    index_text = shell.concrete(variables.variable_text(shell, "OPTIND")) or "1"
     index = int(index_text) if index_text.isdigit() else 1
     offset = shell.getopts_offset if shell.getopts_index == index else 1
     if index > len(words):

@@ -9,7 +9,8 @@ import re
 from functools import lru_cache
 from typing import Literal as OneOf
 
-from botlint.shell.regex import (
+from botlint.shell.regex import compile_regex
+from botlint.shell.regex_nodes import (
     ANY,
     MAX_DEPTH,
     MAX_PATTERN,
@@ -19,13 +20,12 @@ from botlint.shell.regex import (
     Node,
     Not,
     PatternError,
-    PositionSets,
     Star,
-    compile_regex,
     optional,
     read_bracket,
     sequence,
 )
+from botlint.shell.regex_sets import PositionSets
 
 __all__ = [
     "PatternError",

@@ -188,6 +188,10 @@ class Fork:
     needed: bool = False
 
 
+    def need(self) -> None:
+        """The difference matters: the other outcome has to be followed too."""
+        self.needed = True
+
     def condition(self, outcome: bool) -> tuple[Place, str]:
         """The test with an outcome, for people."""
         return self.place, self.reason if outcome else f"not: {self.reason}"
@@ -313,6 +317,8 @@ class Solved:
     blamed: Solved | None = None
     alternatives: list[tuple[list[tuple[Place, str]], Solved]] = field(default_factory=list)
     truncated: bool = False
+    forced: dict[int, bool] = field(default_factory=dict)
+    """Undecided tests that were turned to get here."""
 
     @property
     def outcome(self) -> Literal["serves", "exits", "undecided"]:
@@ -416,7 +422,7 @@ class Process:
             forced[fork.site] = not fork.taken
             because.append(fork.condition(fork.taken))
             leaf, child = self.leaf(world, inputs, forced, depth)
-            other = Solved(leaf, inputs, self, child)
+            other = Solved(leaf, inputs, self, child, forced=dict(forced))
             if other.outcome == "serves":
                 other.alternatives = [(p.conditions, Solved(p.leaf, inputs, self)) for p in leaf.possible]
                 other.alternatives.append((because, Solved(solved.leaf, inputs, self, solved.child)))
@@ -444,7 +450,7 @@ class Process:
 
 def unknown_names(environment: Mapping[str, Variable], outer_unknown: frozenset[str]) -> frozenset[str]:
     """Names whose value has an unknown part, given which inputs of the caller have one."""
-    from botlint.shell.values import Derived, Hole, Input, Text
+    from botlint.shell.values import Derived, Either, Hole, Input, Text
 
     def partial(value: Value) -> bool:
         if isinstance(value, str):
@@ -455,6 +461,8 @@ def unknown_names(environment: Mapping[str, Variable], outer_unknown: frozenset[
             if isinstance(piece, Input) and piece.name in outer_unknown:
                 return True
             if isinstance(piece, Derived) and any(partial(a) for a in piece.arguments):
+                return True
+            if isinstance(piece, Either) and partial(piece.value):
                 return True
         return False
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from botlint.shell import expansion, formatting
+from botlint.shell import formatting, variables
 from botlint.shell.names import ELEMENT, NAME
 from botlint.shell.process import Variable
 from botlint.shell.signals import (
@@ -47,7 +47,8 @@ def read(shell: Shell, args: list[Value]) -> Status:
     fd = 0
     at = 0
     while at < len(args):
-        text = args[at] if isinstance(args[at], str) else None
+        word = args[at]
+        text = word if isinstance(word, str) else None
         if text is None or not text.startswith("-") or text == "-":
             break
         at += 1
@@ -168,16 +169,19 @@ def _store_values(shell: Shell, value: Value, names: list[str], array: str | Non
         return
     targets = names or ["REPLY"]
     for number, name in enumerate(targets):
-        shell.assign(name, value if number == 0 else (hole(expansion.hole_name(value)) if len(targets) > 1 else ""))
+        shell.assign(name, value if number == 0 else (hole(variables.hole_name(value)) if len(targets) > 1 else ""))
     if len(targets) > 1:
-        shell.assign(targets[0], hole(expansion.hole_name(value)))
+        shell.assign(targets[0], hole(variables.hole_name(value)))
 
 
 def _store_read(shell: Shell, line: str, names: list[str], array: str | None, raw: bool, exact: bool) -> None:
-    ifs = expansion.ifs_of(shell)
+    ifs = variables.ifs_of(shell)
     if array is not None:
-        pieces = _read_fields(line, ifs, raw, None)
-        shell.put(array, Variable(dict(enumerate(pieces)), kind="array", place=shell.place(), guard=shell.guard))
+        cells: dict[int, Value] = dict(enumerate(_read_fields(line, ifs, raw, None)))
+        shell.put(
+            array,
+            Variable(cells, kind="array", place=shell.place(), guard=shell.guard),
+        )
         return
     if not names:
         shell.assign("REPLY", line if raw else re.sub(r"\\(.)", r"\1", line, flags=re.DOTALL))
@@ -293,7 +297,7 @@ def mapfile(shell: Shell, args: list[Value]) -> Status:
     value = source.value
     text_value = None if value is None else shell.concrete(value)
     old = shell.vars.get(shell.target(name))
-    cells: dict[int, Value] = dict(old.value) if keep and old is not None and isinstance(old.value, dict) else {}  # type: ignore[arg-type]
+    cells = variables.cells_of(old) if keep else {}
     if text_value is None:
         lines: list[Value] = _known_lines(value)
         source.value, source.pos = "", 0

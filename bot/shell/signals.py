@@ -97,3 +97,24 @@ class StopFlow(Flow):
         super().__init__()
         self.reason = reason
         self.place = place
+
+
+class Scope:
+    """A function call or a loop, at which an undecided test inside can be tried both ways as a whole."""
+
+    __slots__ = ("kind", "subshells")
+
+    def __init__(self, kind: str, subshells: int) -> None:
+        self.kind = kind
+        self.subshells = subshells
+
+
+class HoistFlow(Flow):
+    """An undecided test leaves its function or loop in one outcome only: it is tried again around the whole of it."""
+
+    def __init__(self, scope: Scope, site: int, place: Place, reason: str) -> None:
+        super().__init__()
+        self.scope = scope
+        self.site = site
+        self.place = place
+        self.reason = reason

@@ -118,7 +118,7 @@ def run_script(
     script = world.script(f"{WORKSPACE}/{name}", text)
     environment = dict(env or {})
     context = Context(WORKSPACE, (Mount(FOLDER, WORKSPACE),))
-    process = Process((name,), script, name, frozenset(environment), frozenset(), len(args), context, "")
+    process = Process((name,), script, name, frozenset(environment), frozenset(), len(args), context, "o")
     inputs = Inputs()
     inputs.update(environment)
     inputs.update({str(k + 1): a for k, a in enumerate(args)})

@@ -87,6 +87,23 @@ class Hole(Symbol):
         return None
 
 
+class Either(Symbol):
+    """A value that an undecided test set in one of two ways: `value` is the first one; `asked` is called when it matters which."""
+
+    __slots__ = ("asked", "value")
+
+    def __init__(self, value: Value, asked: Callable[[], None]) -> None:
+        self.value = value
+        self.asked = asked
+        self.known = isinstance(value, str) or value.known
+
+    @property
+    def text(self) -> str | None:
+        """The first value's text; whoever looks makes the difference matter."""
+        self.asked()
+        return self.value if isinstance(self.value, str) else self.value.text
+
+
 class Text:
     """A value with symbols. `symbolic` says that it depends on inputs; `text` is None when a part is unknown."""
 
@@ -104,6 +121,8 @@ class Text:
                 self.known = False
             if piece.__class__ is Input:
                 self.symbolic = True
+            elif piece.__class__ is Either:
+                self.symbolic = self.symbolic or (isinstance(piece.value, Text) and piece.value.symbolic)  # type: ignore[union-attr]
             elif piece.__class__ is Derived and not self.symbolic:
                 self.symbolic = any(isinstance(a, Text) and a.symbolic for a in piece.arguments)  # type: ignore[union-attr]
 
@@ -191,6 +210,8 @@ def reason_of(value: Value) -> str:
         for piece in value.pieces:
             if isinstance(piece, Hole):
                 return piece.reason
+            if isinstance(piece, Either) and not piece.known:
+                return reason_of(piece.value)
             if isinstance(piece, Input) and not piece.known:
                 return next((p.reason for p in piece.partial or () if isinstance(p, Unknown)), piece.name)
             if isinstance(piece, Derived) and not piece.known:
@@ -218,6 +239,8 @@ def resolve(value: Value, inputs: Mapping[str, Resolved]) -> Resolved:
             known = False
             out.append(Unknown(piece.reason, piece.nonempty))  # type: ignore[attr-defined]
             continue
+        elif piece.__class__ is Either:
+            part = resolve(piece.value, inputs)  # type: ignore[attr-defined]
         else:
             part = _resolve_derived(piece, inputs)  # type: ignore[arg-type]
         if isinstance(part, str):
@@ -268,6 +291,27 @@ def inputs_of(value: Value) -> list[str]:
                 elif isinstance(piece, Derived):
                     for argument in piece.arguments:
                         visit(argument)
+                elif isinstance(piece, Either):
+                    visit(piece.value)
 
     visit(value)
     return list(names)
+
+
+def touch(value: Value) -> None:
+    """Says that it matters which of two ways a value was set in."""
+    if isinstance(value, Text):
+        for piece in value.pieces:
+            if isinstance(piece, Either):
+                piece.asked()
+                touch(piece.value)
+            elif isinstance(piece, Derived):
+                for argument in piece.arguments:
+                    touch(argument)
+
+
+def undecided(value: Value) -> bool:
+    """Whether an undecided test set the value, or a part of it."""
+    return isinstance(value, Text) and any(
+        isinstance(p, Either) or (isinstance(p, Derived) and any(undecided(a) for a in p.arguments)) for p in value.pieces
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from botlint.documents.bash import Script, parse_script
 from botlint.shell.files import FileSystem, Kind, RevisionFiles
@@ -22,6 +23,9 @@ from botlint.shell.process import (
 from botlint.shell.signals import CallFlow, ExitFlow, Flow, ServeFlow, StopFlow, Undecided
 from botlint.shell.streams import In
 from botlint.shell.values import Budget, Hole, Input, Resolved, Text, Value, resolve
+
+if TYPE_CHECKING:
+    from botlint.shell.interpreter import Shell
 
 MAX_SCRIPT = 8 << 20
 """Longest script that is read."""
@@ -43,6 +47,7 @@ class Programmes:
     """What is known about external programmes; the layers above say which command lines start a server."""
 
     is_server: Callable[[list[str | None]], bool] = lambda _: False
+    may_serve: Callable[[str], bool] = lambda _: True
     submits: Callable[[list[str | None]], str | None] = lambda _: None
     record: Collection[str] = ()
     installed: Mapping[str, bool] = field(default_factory=dict)
@@ -125,7 +130,7 @@ class World:
             found = self.processes[key] = Process(key, script, label, names, unknown, nargs, context, options)
         return found
 
-    def callee(self, call: Call, inputs: Inputs) -> tuple[Process | None, Inputs, str]:
+    def callee(self, call: Call, inputs: Inputs, captured: bool) -> tuple[Process | None, Inputs, str]:
         """The process that a call starts for one job; (None, _, reason) if its script is missing or unknown."""
         script = resolve(call.script, inputs)
         below = Inputs(call, inputs)
@@ -172,7 +177,7 @@ class World:
             call.unknown,
             len(call.arguments),
             call.context,
-            call.options,
+            call.options + ("o" if captured else ""),
             arguments,
         )
         return process, below, ""
@@ -183,7 +188,7 @@ class World:
         """What a call comes to for one job, as the caller sees it."""
         if depth >= MAX_CALL_DEPTH:
             return ("undecided", "scripts that start scripts too deeply"), None
-        process, below, reason = self.callee(call, inputs)
+        process, below, reason = self.callee(call, inputs, captured)
         if process is None:
             return ("missing" if reason in ("missing", "unreadable") else "unknown", reason), None
         solved = process.solve(self, below, depth + 1)
@@ -198,14 +203,19 @@ class World:
         return ("exits", solved.leaf.code, output), solved
 
     def interpret(
-        self, process: Process, inputs: Inputs, forced: dict[int, bool], depth: int
+        self,
+        process: Process,
+        inputs: Inputs,
+        forced: dict[int, bool],
+        depth: int,
+        kind: Callable[..., Shell] | None = None,
     ) -> tuple[list[tuple[Node, object]], Leaf, Solved | None]:
-        """Interprets a process for one job."""
+        """Interprets a process for one job; `kind` is another kind of shell, one that also takes notes."""
         from botlint.shell.interpreter import Shell
 
         self.runs += 1
         call = inputs.call
-        shell = Shell(self, process, inputs, forced, depth, FileSystem(self.files, None if call is None else call.files, self.machine))
+        shell = (kind or Shell)(self, process, inputs, forced, depth, FileSystem(self.files, None if call is None else call.files, self.machine))
         for name in sorted(process.names):
             value = Text((Input(name, inputs[name]),))
             if name.startswith("BASH_FUNC_"):
@@ -232,7 +242,7 @@ def run(shell: object) -> tuple[Leaf, Solved | None]:
     from botlint.shell.values import concat
 
     chunks: list[Value] = []
-    shell.fds[1] = Out(chunks, role="stdout")
+    shell.fds[1] = Out(chunks if shell.captured else None, role="stdout")
     child: Solved | None = None
 
     def body() -> None:

@@ -116,6 +116,8 @@ _WORD = re.compile(r"""(?:[^\s"'\\]|\\[\s\S]|"[^"\n]*"|'[^'\n]*')+""")
 
 def _words(text: str) -> list[str]:
     """Words separated by blanks and newlines; quotes and backslashes keep characters."""
+    if not re.search(r"""['"\\]""", text):
+        return [word for word in re.split("[ \t\n]+", text) if word]
     words: list[str] = []
     at = 0
     while True:

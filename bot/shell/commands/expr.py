@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from botlint.shell.commands.base import MAX_DEPTH, Call, Output, Unmodelled
-from botlint.shell.regex import PatternError, compile_regex
+from botlint.shell.regex import compile_regex
+from botlint.shell.regex_nodes import PatternError
 
 FileTest = Callable[[str, str], bool | None]
 

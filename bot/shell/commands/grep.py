@@ -15,7 +15,9 @@ from botlint.shell.commands.base import (
     read_options,
     split_lines,
 )
-from botlint.shell.regex import Budget, PatternError, Regex, Scanner, compile_regex
+from botlint.shell.regex import Regex, Scanner, compile_regex
+from botlint.shell.regex_nodes import PatternError
+from botlint.shell.regex_sets import Budget
 
 _LONG = {
     "extended-regexp": "E",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
 from itertools import zip_longest
+from typing import Any
 
 from botlint.shell.commands.base import (
     Call,
@@ -67,37 +68,31 @@ def sort(call: Call) -> Output:
     lines = [line for piece in pieces for line in split_lines(piece)]
     if whole_only:
         return 0, join_lines(sorted(lines, key=to_bytes, reverse=options.has("r")))
-    prepared = [(line, [_value(_extract(line, key, separator), key) for key in keys]) for line in lines]
-
-    def compare(left: tuple[str, list[object]], right: tuple[str, list[object]]) -> int:
-        by_keys = _compare_keys(keys, left[1], right[1])
-        if by_keys or options.has("u") or options.has("s"):
-            return by_keys
-        first, second = to_bytes(left[0]), to_bytes(right[0])
-        return ((first > second) - (first < second)) * (-1 if options.has("r") else 1)
-
-    ordered = sorted(prepared, key=cmp_to_key(compare))
+    if not options.has("u") and not options.has("s"):
+        lines.sort(key=to_bytes, reverse=options.has("r"))
+    # Sorting is stable: the last key first, the one that counts most last.
+    for key in reversed(keys):
+        lines.sort(key=_sort_key(key, separator), reverse=key.reverse)
     if options.has("u"):
-        ordered = [
-            item
-            for index, item in enumerate(ordered)
-            if index == 0 or _compare_keys(keys, ordered[index - 1][1], item[1])
+        values = [[_value(_extract(line, key, separator), key) for key in keys] for line in lines]
+        lines = [
+            line for index, line in enumerate(lines) if not index or not _same(keys, values[index - 1], values[index])
         ]
-    return 0, join_lines([line for line, _ in ordered])
+    return 0, join_lines(lines)
 
 
-def _compare_keys(keys: Sequence[_Key], left: Sequence[object], right: Sequence[object]) -> int:
-    for key, first, second in zip(keys, left, right, strict=True):
-        result = _compare(key, first, second)
-        if result:
-            return -result if key.reverse else result
-    return 0
-
-
-def _compare(key: _Key, first: object, second: object) -> int:
+def _sort_key(key: _Key, separator: str | None) -> Callable[[str], Any]:
     if key.kind == "V":
-        return _compare_versions(str(first), str(second))
-    return int(first > second) - int(first < second)  # type: ignore[operator]
+        compare = cmp_to_key(_compare_versions)
+        return lambda line: compare(_extract(line, key, separator))
+    return lambda line: _value(_extract(line, key, separator), key)
+
+
+def _same(keys: Sequence[_Key], left: Sequence[object], right: Sequence[object]) -> bool:
+    return all(
+        _compare_versions(str(one), str(other)) == 0 if key.kind == "V" else one == other
+        for key, one, other in zip(keys, left, right, strict=True)
+    )
 
 
 def _keys(options: Options) -> list[_Key] | None:
