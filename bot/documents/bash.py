@@ -1895,7 +1895,7 @@ def _merge(parts: list[Part]) -> tuple[Part, ...]:
     out: list[Part] = []
     for part in parts:
         if out and part.__class__ is str and out[-1].__class__ is str:
-            out[-1] = out[-1] + part  # type: ignore[operator]
+            out[-1] = str(out[-1]) + str(part)
         else:
             out.append(part)
     return tuple(out)
