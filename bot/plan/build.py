@@ -119,15 +119,22 @@ class Planner:
         return found
 
     def _launch(self, job: Job, runners: tuple[str, ...], runner: str) -> Launch:
-        label = str(job.row.get("runner", ""))
-        if runner == label and self.runners.labels and not self.runners.for_label(label):
-            known = any(r.name == label for group in self.runners.labels.values() for r in group)
-            if not known:
-                return Launch(runners, None, None, "undecided", reason=f"no runner has the label {label}")
         solved, environment = self.solve(job, runner)
         if solved is None:
             return Launch(runners, None, None, "undecided", reason=environment.reason)
-        return _Reading(self, solved, runners, environment).launch()
+        launch = _Reading(self, solved, runners, environment).launch()
+        if self._is_unlisted(job, runner) and not (launch.launcher and self.world.files.is_file(launch.launcher)):
+            return Launch(runners, None, None, "undecided", reason=f"no runner has the label {runner}")
+        return launch
+
+    def _is_unlisted(self, job: Job, runner: str) -> bool:
+        """Whether a job's label stands in for its runners, as the table lists neither a label nor a runner of that name.
+
+        A label that the table lost may still be on machines, so what is planned is a runner of that name.
+        """
+        if runner != job.row.get("runner") or not self.runners.labels or self.runners.for_label(runner):
+            return False
+        return not any(r.name == runner for group in self.runners.labels.values() for r in group)
 
     def changed_names(self, chain: list[Solved], environment: dict[str, Variable]) -> list[tuple[str, Giver]]:
         """Names in a server's environment that the job did not simply hand down, and whether the runtime set them."""
