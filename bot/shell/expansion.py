@@ -173,7 +173,7 @@ def _add_parts(
         elif isinstance(part, bash.Param):
             _add_param(shell, builder, part)
         elif isinstance(part, bash.CommandSub):
-            builder.split(shell.capture(part.body, part.pos))
+            builder.split(shell.capture(part.body))
         elif isinstance(part, bash.ArithSub):
             builder.split(arithmetic(shell, part))
         else:
@@ -323,7 +323,7 @@ def single(shell: Shell, part: bash.Part, in_quotes: bool) -> Value:
             return variables.join(shell, values, star)
         return parameters.param(shell, part, in_quotes)
     if isinstance(part, bash.CommandSub):
-        return shell.capture(part.body, part.pos)
+        return shell.capture(part.body)
     if isinstance(part, bash.ArithSub):
         return arithmetic(shell, part)
     if isinstance(part, bash.ProcessSub):

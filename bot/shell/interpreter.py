@@ -1,33 +1,37 @@
 """The abstract interpreter: state of one shell, and the execution of statements.
 
-No process is ever started. A test over known values is decided exactly as bash decides it; a test over a value that nobody knows
-before the run is *undecided*, and both outcomes are looked at (`Shell.choose`).
+No process is ever started. A test over known values is decided exactly as bash decides it; a test over a value that
+nobody knows before the run is *undecided*, and both outcomes are looked at (`Shell.choose`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from botlint.documents import bash
-from botlint.shell import arithmetic_values, choice, conditions, expansion, launching, parameters, variables
+from botlint.shell import (
+    assignment,
+    choice,
+    compound,
+    conditions,
+    expansion,
+    launching,
+    redirection,
+)
 from botlint.shell.builtins import BUILTINS
 from botlint.shell.files import FileSystem
 from botlint.shell.paths import canonical
 from botlint.shell.patterns import matches
 from botlint.shell.process import (
     Call,
-    ChooseNode,
     Context,
     FileEntry,
     FileNode,
     Fork,
     Guard,
     Inputs,
-    Leaf,
     Mount,
     Node,
     ObserveNode,
@@ -40,29 +44,24 @@ from botlint.shell.process import (
 )
 from botlint.shell.signals import (
     SIGNALS,
-    BreakFlow,
-    CallFlow,
-    ContinueFlow,
     DiscardFlow,
     ExitFlow,
-    Flow,
     HoistFlow,
     ReturnFlow,
     Scope,
-    ServeFlow,
     Status,
     StopFlow,
     Undecided,
+    negate,
 )
 from botlint.shell.state import State
 from botlint.shell.streams import In, Out
-from botlint.shell.values import Budget, Hole, Text, Value, concat, hole, resolve, text_of, touch
+from botlint.shell.values import Hole, Text, Value, concat, hole, resolve, text_of, touch
 
 if TYPE_CHECKING:
     from botlint.shell.world import World
 
 MAX_STEPS = 60_000
-MAX_ITERATIONS = 5_000
 MAX_FUNCTION_DEPTH = 60
 MAX_TRIALS = 8
 """Undecided tests inside undecided tests that are still tried both ways."""
@@ -70,12 +69,11 @@ MAX_TRIED = 400
 """Undecided tests of one run that are tried both ways."""
 
 _DEVICES = frozenset({"/dev/null", "/dev/tty", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"})
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2, "/proc/self/fd/1": 1, "/proc/self/fd/2": 2}
 
 
 class Job:
-    """A background job: the status that it ends with, whether it has been waited for, and whether a signal would still meet it."""
+    """A background job: its status at the end, whether somebody has waited for it, whether a signal would meet it."""
 
     __slots__ = ("lasting", "status", "waited")
 
@@ -86,7 +84,7 @@ class Job:
 
 
 class Look:
-    """What kind of thing is at a path, given what the process has made so far; a pure function of the templates' texts."""
+    """What is at a path, given what the process has made so far; a pure function of the templates' texts."""
 
     __slots__ = ("base", "context", "entries")
 
@@ -111,7 +109,18 @@ class Look:
 class Frame:
     """One function call (or sourced file): what `local` has to restore, and where it was called."""
 
-    __slots__ = ("call", "function", "keeps_arguments", "name", "options", "outer", "positional", "saved", "source", "temporary")
+    __slots__ = (
+        "call",
+        "function",
+        "keeps_arguments",
+        "name",
+        "options",
+        "outer",
+        "positional",
+        "saved",
+        "source",
+        "temporary",
+    )
 
     def __init__(
         self,
@@ -178,7 +187,7 @@ class Shell:
         """How many of them only negate a status: the ERR trap still runs in what they run."""
         self.unchecked: set[int] = set()
         """Commands whose own failure is judged by the pipeline around them."""
-        self.subshells = 0
+        self.subshells: int = 0
         self.subst = 0
         self.loops = 0
         self.in_trap = False
@@ -186,7 +195,7 @@ class Shell:
         self.tests: list[Test] = []
         self.steps = 0
         self.decided: dict[int, bool] = {}
-        """Undecided tests that are being tried both ways around a function call or loop, with the outcome under trial."""
+        """Undecided tests that are tried both ways around a function call or loop, with the outcome under trial."""
         self.scopes: list[Scope] = []
         self.trials = 0
         self.tried = 0
@@ -206,7 +215,7 @@ class Shell:
         self.aliases: dict[str, str] = {}
         self.exported_functions: set[str] = set()
         self.jobs: dict[Hole, Job] = {}
-        self.ids = [Hole("process id", True)]
+        self.ids: list[Hole] = [Hole("process id", True)]
         """The process ids of this shell and of the subshells that are open."""
         self.killed: str | None = None
         self.slept = False
@@ -238,7 +247,7 @@ class Shell:
         *arguments: Value,
         partly: Callable[..., object] | None = None,
     ) -> object:
-        """The outcome of a pure function over texts, logged so that other jobs can take the same decision; None: undecided."""
+        """The outcome of a pure function over texts, logged so that other jobs decide the same way; None: undecided."""
         symbolic = False
         known = True
         texts: list[str] = []
@@ -285,7 +294,7 @@ class Shell:
         """Whether a value is not the empty text."""
         if isinstance(value, str):
             return value != ""
-        if any(p and isinstance(p, str) or getattr(p, "nonempty", False) for p in value.pieces):
+        if any((p and isinstance(p, str)) or getattr(p, "nonempty", False) for p in value.pieces):
             return True
         outcome = self.observe(bool, value, partly=_partial_nonempty)
         return outcome if outcome is None else bool(outcome)
@@ -423,60 +432,11 @@ class Shell:
 
     def assign(self, name: str, value: Value, append: bool = False, index: Value | None = None) -> bool:
         """`name=value`; False if the variable is read-only."""
-        name = self.target(name)
-        if "[" in name and name.endswith("]"):
-            name, _, inner = name[:-1].partition("[")
-            index = inner
-        old = self.vars.get(name)
-        if old is None:
-            if index is None:
-                self.vars[name] = Variable(
-                    value, self.options.get("allexport", False), Place(self.source, self.pos), self.guard
-                )
-                self.version += 1
-                return True
-            old = Variable(None)
-        if old.readonly:
-            self.complain(f"{name}: readonly variable")
-            return False
-        if append and (isinstance(old.value, (str, Text))) and index is None and not old.integer:
-            value = concat([old.value, value])
-        if old.integer:
-            value = arithmetic_values.evaluate_text(self, concat(["(", text_or_zero(old, append), ")+(", value, ")"]) if append else value)
-        if old.case:
-            value = variables.change_case(value, old.case)
-        if index is not None or old.kind:
-            new = self._assign_element(name, old, value, append, index)
-            if new is None:
-                return False
-            self.put(name, new)
-            return True
-        self.put(
-            name,
-            replace(old, value=value, place=self.place(), guard=self.guard, exported=old.exported or self.options.get("allexport", False)),
-        )
-        return True
+        return assignment.assign(self, name, value, append, index)
 
-    def _assign_element(self, name: str, old: Variable, value: Value, append: bool, index: Value | None) -> Variable | None:
-        place, guard = self.place(), self.guard
-        if old.kind == "assoc":
-            table: dict[str, Value] = dict(old.value) if isinstance(old.value, dict) else {}  # type: ignore[arg-type]
-            key = self.concrete(index) if index is not None else "0"
-            if key is None:
-                raise StopFlow(f"unknown key of {name}", place)
-            table[key] = concat([table.get(key, ""), value]) if append else value
-            return replace(old, value=table, place=place, guard=guard)
-        cells = variables.cells_of(old)
-        number = 0 if index is None else arithmetic_values.index_number(self, index)
-        if number is None:
-            raise StopFlow(f"unknown subscript of {name}", place)
-        if number < 0:
-            number += max(cells, default=-1) + 1
-            if number < 0:
-                self.complain(f"{name}: bad array subscript")
-                return None
-        cells[number] = concat([cells.get(number, ""), value]) if append and number in cells else value
-        return replace(old, value=cells, kind="array", place=place, guard=guard)
+    def assign_array(self, name: str, items: list[tuple[bash.Word | None, bool, bash.Word]], append: bool) -> bool:
+        """`name=( ... )`."""
+        return assignment.assign_array(self, name, items, append)
 
     def unset(self, name: str) -> None:
         """Removes a variable."""
@@ -550,7 +510,7 @@ class Shell:
         return shown
 
     def line(self) -> int:
-        """The line that bash would name: a command whose second word goes over several lines is at the end of that word."""
+        """The line that bash would name: of a command whose second word has several lines, the last of them."""
         line = self.source.line(self.pos)
         node = self.running
         if isinstance(node, bash.Command) and node.pos == self.pos and len(node.words) > 1:
@@ -578,7 +538,7 @@ class Shell:
         self.pos = node.pos
         redirects = getattr(node, "redirects", None)
         if redirects and node.__class__ is not bash.Command:
-            keep = self.redirect(redirects)
+            keep = redirection.redirect(self, redirects)
             if keep is None:
                 return self.settle(1, node)
             try:
@@ -589,7 +549,7 @@ class Shell:
             except BaseException:
                 self.fds = keep
                 raise
-            self.restore_descriptors(keep)
+            redirection.restore_descriptors(self, keep)
         else:
             status = _EXECUTE[node.__class__](self, node)
         self.status = status
@@ -660,7 +620,7 @@ class Shell:
             self.pos = place.pos
 
     def run_lines(self, script: bash.Script) -> Status:
-        """Executes a text that is read line by line; an expansion error drops the rest of its line, a syntax error the rest."""
+        """Executes a text line by line; an expansion error drops the rest of its line, a syntax error all the rest."""
         status: Status = 0
         for line in script.lines():
             try:
@@ -725,7 +685,7 @@ class Shell:
     def _assignments_only(self, node: bash.Command) -> Status:
         keep: dict[int, Out | In] | None = None
         if node.redirects:
-            keep = self.redirect(node.redirects)
+            keep = redirection.redirect(self, node.redirects)
             if keep is None:
                 return self.settle(1, node)
         ok = True
@@ -753,65 +713,6 @@ class Shell:
         finally:
             self.pos = keep
 
-    def assign_array(self, name: str, items: list[tuple[bash.Word | None, bool, bash.Word]], append: bool) -> bool:
-        """`name=( ... )`."""
-        name = self.target(name)
-        old = self.vars.get(name)
-        if old is not None and old.readonly:
-            self.complain(f"{name}: readonly variable")
-            return False
-        base = Variable(None) if old is None else old
-        place, guard = self.place(), self.guard
-        if base.kind == "assoc":
-            table: dict[str, Value] = dict(base.value) if append and isinstance(base.value, dict) else {}  # type: ignore[arg-type]
-            pending: Value | None = None
-            for index, add, word in items:
-                if index is None:
-                    for value in expansion.fields(self, word):
-                        if pending is None:
-                            pending = value
-                        else:
-                            table[self._key(name, pending)] = value
-                            pending = None
-                    continue
-                key = self._key(name, expansion.string(self, index))
-                value = expansion.string(self, word, assignment=True)
-                table[key] = concat([table.get(key, ""), value]) if add else value
-            if pending is not None:
-                table[self._key(name, pending)] = ""
-            self.put(name, replace(base, value=table, place=place, guard=guard))
-            return True
-        cells = variables.cells_of(base) if append else {}
-        at = max(cells, default=-1) + 1
-        for index, add, word in items:
-            if index is None:
-                for value in expansion.fields(self, word):
-                    cells[at] = self._shaped(base, value)
-                    at += 1
-                continue
-            number = arithmetic_values.index_number(self, expansion.string(self, index))
-            if number is None:
-                raise StopFlow(f"unknown subscript of {name}", place)
-            at = number if number >= 0 else max(cells, default=-1) + 1 + number
-            value = expansion.string(self, word, assignment=True)
-            cells[at] = concat([cells.get(at, ""), value]) if add else self._shaped(base, value)
-            at += 1
-        if len(cells) > 100_000:
-            raise Budget("an array of more than 100,000 elements")
-        self.put(name, replace(base, value=cells, kind="array", place=place, guard=guard))
-        return True
-
-    def _shaped(self, var: Variable, value: Value) -> Value:
-        if var.integer:
-            return arithmetic_values.evaluate_text(self, value)
-        return variables.change_case(value, var.case) if var.case else value
-
-    def _key(self, name: str, value: Value) -> str:
-        key = self.concrete(value)
-        if key is None:
-            raise StopFlow(f"unknown key of {name}", self.place())
-        return key
-
     def _declaration(self, node: bash.Command) -> Status:
         """A declaration builtin with assignment words: these are not split, and may be arrays."""
         from botlint.shell import declarations
@@ -826,11 +727,13 @@ class Shell:
             elif assign.value is None:
                 values.append(declarations.Declared(assign, None))
             else:
-                for braced in expansion.brace_words(self, assign.value):
-                    values.append(declarations.Declared(assign, expansion.string(self, braced, assignment=True)))
+                values.extend(
+                    declarations.Declared(assign, expansion.string(self, braced, assignment=True))
+                    for braced in expansion.brace_words(self, assign.value)
+                )
         keep: dict[int, Out | In] | None = None
         if node.redirects:
-            keep = self.redirect(node.redirects)
+            keep = redirection.redirect(self, node.redirects)
             if keep is None:
                 return self.settle(1, node)
         try:
@@ -846,10 +749,10 @@ class Shell:
         if node.redirects:
             name = values[0]
             if name == "exec" and len(values) == 1:
-                return self.settle(int(self.redirect(node.redirects, lasting=True) is None), node)
+                return self.settle(int(redirection.redirect(self, node.redirects, lasting=True) is None), node)
             outside = isinstance(name, str) and name not in self.functions and name not in BUILTINS
             before = dict(self.vars) if outside else None
-            keep = self.redirect(node.redirects)
+            keep = redirection.redirect(self, node.redirects)
             if before is not None:
                 # The redirections of a programme are made in its own process.
                 self.vars = before
@@ -865,7 +768,7 @@ class Shell:
                 self.fds = keep
             raise
         if keep is not None:
-            self.restore_descriptors(keep)
+            redirection.restore_descriptors(self, keep)
         self.pos = node.pos
         return self.settle(status, node)
 
@@ -880,7 +783,9 @@ class Shell:
             return self._with_assigns(assigns, lambda: self.call_function(function, name, values[1:], True))
         builtin = BUILTINS.get(name)
         if builtin is not None:
-            return self._with_assigns(assigns, lambda: builtin(self, values[1:])) if assigns else builtin(self, values[1:])
+            return (
+                self._with_assigns(assigns, lambda: builtin(self, values[1:])) if assigns else builtin(self, values[1:])
+            )
         if not assigns:
             return launching.external(self, name, values, {})
         return self._with_assigns(assigns, lambda: launching.external(self, name, values, {}))
@@ -1008,9 +913,7 @@ class Shell:
         """Calls a function; `temporary` says that assignments stand before the call."""
         return self._scoped("function", lambda: self._call_function(function, name, arguments, temporary))
 
-    def _call_function(
-        self, function: bash.Function, name: str, arguments: list[Value], temporary: bool
-    ) -> Status:
+    def _call_function(self, function: bash.Function, name: str, arguments: list[Value], temporary: bool) -> Status:
         if sum(1 for f in self.frames if f.function) >= MAX_FUNCTION_DEPTH:
             raise StopFlow(f"functions nested deeper than {MAX_FUNCTION_DEPTH} (recursion of {name})", self.place())
         frame = Frame(name, function.source, self.place(), self.positional, True)
@@ -1062,101 +965,6 @@ class Shell:
             else:
                 self.vars[local] = var
 
-    # -- redirections
-
-    def redirect(
-        self, redirects: Sequence[bash.Redirect], lasting: bool = False
-    ) -> dict[int, Out | In] | None:
-        """Applies redirections; the descriptors as they were, or None (with everything restored) if one fails."""
-        before = self.fds
-        self.fds = dict(before)
-        for item in redirects:
-            if not self._redirect_one(item, lasting):
-                self.fds = before
-                return None
-        return before
-
-    def restore_descriptors(self, before: dict[int, Out | In]) -> None:
-        """Ends redirections; what was written to a `>( )` is now read by its command."""
-        self.fds = before
-        if not self.readers:
-            return
-        ended = [(out, body) for out, body in self.readers if not any(out is kept for kept in before.values())]
-        self.readers = [r for r in self.readers if r not in ended]
-        for out, body in ended:
-            self.fds = {**before, 0: In(concat(out.chunks or []))}
-            self.subshell(partial(self.run, body))
-            self.fds = before
-
-    def _redirect_one(self, item: bash.Redirect, lasting: bool) -> bool:
-        op = item.op
-        fd: int
-        if isinstance(item.fd, str):
-            if op in ("<&", ">&") and item.target.text == "-":
-                number = self.concrete(variables.variable_text(self, item.fd)) or ""
-                self.fds.pop(int(number) if number.isdigit() else -1, None)
-                return True
-            fd = next(n for n in range(10, 1000) if n not in self.fds)
-            self.assign(item.fd, str(fd))
-        elif item.fd is not None:
-            fd = item.fd
-        else:
-            fd = 0 if op[0] == "<" else 1
-        if op == "<<":
-            self.fds[fd] = In(expansion.string(self, item.target))
-            return True
-        if op == "<<<":
-            self.fds[fd] = In(concat([expansion.string(self, item.target), "\n"]))
-            return True
-        if op in ("<&", ">&"):
-            return self._duplicate(item, op, fd)
-        parts = item.target.parts
-        if len(parts) == 1 and isinstance(parts[0], bash.ProcessSub):
-            return self._process_substitution(parts[0], fd, lasting)
-        values = expansion.fields(self, item.target)
-        if len(values) != 1:
-            self.complain(f"{item.target.text}: ambiguous redirect")
-            return False
-        path = values[0]
-        if op in ("&>", "&>>"):
-            return self._to_file(path, op, (1, 2))
-        if op in (">", ">>", ">|", "<>"):
-            return self._to_file(path, op, (fd,))
-        return self._from_file(path, fd)
-
-    def _duplicate(self, item: bash.Redirect, op: str, fd: int) -> bool:
-        target = expansion.string(self, item.target)
-        text = self.concrete(target)
-        if text == "-":
-            self.fds.pop(fd, None)
-            return True
-        if text is not None and text.rstrip("-").isdigit():
-            number = int(text.rstrip("-"))
-            if number not in self.fds:
-                self.complain(f"{text}: Bad file descriptor")
-                return False
-            self.fds[fd] = self.fds[number]
-            if text.endswith("-"):
-                self.fds.pop(number, None)
-            return True
-        if op == "<&" or item.fd is not None:
-            return True
-        return self._to_file(target, ">", (1, 2))
-
-    def _process_substitution(self, part: bash.ProcessSub, fd: int, lasting: bool) -> bool:
-        if not part.write:
-            self.fds[fd] = In(self.capture_raw(part.body))
-            return True
-        first = part.body[0]
-        if lasting and isinstance(first, bash.Command) and first.words and first.words[0].literal == "tee":
-            # `exec > >(tee log)`: everything still comes to the standard output.
-            self.fds[fd] = self.fds.get(1, Out())
-            return True
-        out = Out([])
-        self.readers.append((out, part.body))
-        self.fds[fd] = out
-        return True
-
     def descriptor(self, path: Value) -> int | None:
         """The descriptor that a path such as /dev/stdin or /dev/fd/3 stands for."""
         if not isinstance(path, str) or not path.startswith("/dev/"):
@@ -1166,62 +974,10 @@ class Shell:
         number = path.removeprefix("/dev/fd/")
         return int(number) if number.isdigit() and self.files.own(path) is None else None
 
-    def _to_file(self, path: Value, op: str, fds: tuple[int, ...]) -> bool:
-        number = self.descriptor(path)
-        out: Out | In
-        if path in ("/dev/null", "/dev/tty", "/dev/full", "/dev/zero"):
-            out = Out()
-        elif number is not None:
-            if number not in self.fds:
-                self.complain(f"{text_of(path)}: No such file or directory")
-                return False
-            out = self.fds[number]
-        else:
-            where, entry = self.entry(path)
-            problem = self._cannot_write(path, where, entry, op)
-            if problem:
-                self.complain(f"{text_of(path)}: {problem}")
-                return False
-            template = self.path_template(path, where) if where else ""
-            if where and op in (">", ">|", "&>"):
-                self.write_at(where, template, "", False)
-            elif where and entry.kind in ("missing", "unknown"):
-                self.write_at(where, template, "" if entry.kind == "missing" else None, False)
-            out = Out(None, where or None, "file", template)
-        for fd in fds:
-            self.fds[fd] = out
-        return True
-
-    def _cannot_write(self, path: Value, where: str, entry: FileEntry, op: str) -> str:
-        if path == "":
-            return "No such file or directory"
-        if entry.kind == "dir":
-            return "Is a directory"
-        if entry.kind == "file" and op == ">" and self.options.get("noclobber"):
-            return "cannot overwrite existing file"
-        if self.world.machine is not None and where and self.kind_at(where.rpartition("/")[0]) in ("missing", "file"):
-            return "No such file or directory"
-        return ""
-
     def kind_at(self, where: str) -> str:
         """What is at a canonical path, as far as this process and the revision say."""
         own = self.files.own(where)
         return own.kind if own is not None else self.files.revision_kind(where)
-
-    def _from_file(self, path: Value, fd: int) -> bool:
-        number = self.descriptor(path)
-        if number is not None:
-            if number not in self.fds:
-                self.complain(f"{text_of(path)}: No such file or directory")
-                return False
-            self.fds[fd] = self.fds[number]
-            return True
-        where, entry = self.entry(path)
-        if entry.kind == "missing" or path == "":
-            self.complain(f"{text_of(path) or where}: No such file or directory")
-            return False
-        self.fds[fd] = In(self.read_file(path))
-        return True
 
     # -- substitutions and subshells
 
@@ -1276,7 +1032,7 @@ class Shell:
         passed = {"ERR": "errtrace", "DEBUG": "functrace", "RETURN": "functrace"}
         return {k: v for k, v in self.traps.items() if v == "" or (k in passed and self.options.get(passed[k]))}
 
-    def capture(self, body: Sequence[bash.Statement], pos: int) -> Value:
+    def capture(self, body: Sequence[bash.Statement]) -> Value:
         """The output of a command substitution, its trailing newlines removed; the status is left in `substatus`."""
         out: list[Value] = []
         if (
@@ -1393,10 +1149,7 @@ class Shell:
                         if errexit:
                             self.lenient += 1
 
-                if number == last and self.shopt.get("lastpipe"):
-                    status = action()
-                else:
-                    status = self.subshell(action)
+                status = action() if number == last and self.shopt.get("lastpipe") else self.subshell(action)
                 statuses.append(status)
                 if out is not None:
                     stdin = In(concat(out))
@@ -1431,55 +1184,6 @@ class Shell:
         self.last_background = Text((identity,))
         return 0
 
-    # -- lists and conditions
-
-    def _and_or(self, node: bash.AndOr) -> Status:
-        return self._and_or_from(node, 0, None)
-
-    def _and_or_from(self, node: bash.AndOr, start: int, given: Status | None) -> Status:
-        last = len(node.items) - 1
-        status: Status = 0 if given is None else given
-        for number in range(start, last + 1):
-            if number > 0:
-                operator = node.operators[number - 1]
-                if isinstance(status, Undecided):
-                    return self._and_or_choice(node, number, operator, status)
-                if (status == 0) != (operator == "&&"):
-                    continue
-            if number == last:
-                status = self.execute(node.items[number])
-            else:
-                self.lenient += 1
-                try:
-                    status = self.execute(node.items[number])
-                finally:
-                    self.lenient -= 1
-        return status
-
-    def _and_or_choice(self, node: bash.AndOr, number: int, operator: str, status: Undecided) -> Status:
-        last = len(node.items) - 1
-
-        def run_item() -> Status:
-            if number == last:
-                inner = self.execute(node.items[number])
-            else:
-                self.lenient += 1
-                try:
-                    inner = self.execute(node.items[number])
-                finally:
-                    self.lenient -= 1
-            return self._and_or_from(node, number + 1, inner)
-
-        def skip(value: int) -> Callable[[], Status]:
-            return lambda: self._and_or_from(node, number + 1, value)
-
-        site = id(node) * 64 + number
-        reason = self.slice(node.items[number - 1], status.reason)
-        place = Place(self.source, node.items[number - 1].pos)
-        if operator == "&&":
-            return self.choose(site, place, reason, run_item, skip(1))
-        return self.choose(site, place, reason, skip(0), run_item)
-
     def slice(self, node: bash.Statement, reason: str) -> str:
         """The source of a condition on one line, for people."""
         text = " ".join(self.source.text[node.pos : node.end].split())
@@ -1493,33 +1197,6 @@ class Shell:
         finally:
             self.lenient -= 1
 
-    def _if(self, node: bash.If) -> Status:
-        return self._if_from(node, 0)
-
-    def _if_from(self, node: bash.If, start: int) -> Status:
-        for number in range(start, len(node.clauses)):
-            condition, body = node.clauses[number]
-            mark = len(self.tests)
-            status = self.condition(condition)
-            if isinstance(status, Undecided):
-                reason = " ".join(self.source.text[condition[0].pos : condition[-1].end].split())[:120]
-                place = Place(self.source, condition[0].pos)
-                tests = self.tests[mark:]
-                return self.choose(
-                    id(node) * 64 + number,
-                    place,
-                    reason,
-                    lambda: self.guarded(place, True, tests, lambda: self.run(body)),
-                    lambda: self.guarded(place, False, tests, lambda: self._if_from(node, number + 1)),
-                )
-            place = Place(self.source, condition[0].pos)
-            tests = self.tests[mark:]
-            if status == 0:
-                return self.guarded(place, True, tests, lambda: self.run(body)) if body else 0
-            if tests:
-                return self.guarded(place, False, tests, lambda: self._if_from(node, number + 1))
-        return self.run(node.orelse) if node.orelse is not None else 0
-
     def guarded(self, place: Place, taken: bool | str, tests: list[Test], action: Callable[[], Status]) -> Status:
         """Runs `action` under a condition, which everything that it assigns remembers."""
         outer, self.guard = self.guard, Guard(self.guard, place, taken, tests)
@@ -1527,53 +1204,6 @@ class Shell:
             return action()
         finally:
             self.guard = outer
-
-    def _case(self, node: bash.Case) -> Status:
-        word = expansion.string(self, node.word)
-        return self._case_from(node, word, 0)
-
-    def _case_from(self, node: bash.Case, word: Value, start: int) -> Status:
-        mark = len(self.tests)
-        for number in range(start, len(node.items)):
-            patterns, _, _ = node.items[number]
-            undecided = False
-            for pattern in patterns:
-                value = expansion.pattern(self, pattern)
-                outcome = self.match(word, value)
-                if outcome:
-                    return self._case_item(node, number, word, self.tests[mark:])
-                undecided = undecided or outcome is None
-            if undecided:
-                place = Place(self.source, node.pos)
-                reason = f"{node.word.text} is {'|'.join(p.text for p in patterns)}"[:120]
-                return self.choose(
-                    id(node) * 64 + number,
-                    place,
-                    reason,
-                    lambda: self._case_item(node, number, word, []),
-                    lambda: self._case_from(node, word, number + 1),
-                )
-        return 0
-
-    def _case_item(self, node: bash.Case, number: int, word: Value, tests: list[Test]) -> Status:
-        place = Place(self.source, node.pos)
-        taken = "|".join(p.text for p in node.items[number][0])
-
-        def run() -> Status:
-            status: Status = 0
-            at = number
-            while True:
-                _, body, terminator = node.items[at]
-                status = self.run(body)
-                if terminator == ";&" and at + 1 < len(node.items):
-                    at += 1
-                    continue
-                if terminator == ";;&":
-                    rest = self._case_from(node, word, at + 1)
-                    return rest if rest != 0 else status
-                return status
-
-        return self.guarded(place, taken, tests, run)
 
     def match(self, word: Value, pattern: Value) -> bool | None:
         """Whether a text matches a shell pattern."""
@@ -1587,162 +1217,6 @@ class Shell:
             return same
         outcome = self.observe(_match_ignoring if ignore else _match, word, pattern, partly=conditions.partial_match)
         return outcome if outcome is None else bool(outcome)
-
-    # -- loops
-
-    def _body(self, body: Sequence[bash.Statement]) -> tuple[Status, bool]:
-        """One iteration: (status, whether the loop is left)."""
-        try:
-            return self.run(body), False
-        except BreakFlow as flow:
-            if flow.levels > 1 and self.loops > 1:
-                raise BreakFlow(flow.levels - 1, flow.status) from None
-            return flow.status, True
-        except ContinueFlow as flow:
-            if flow.levels > 1 and self.loops > 1:
-                raise ContinueFlow(flow.levels - 1) from None
-            return 0, False
-
-    def _for(self, node: bash.For) -> Status:
-        values: list[Value] = []
-        if not _NAME.fullmatch(node.name):
-            self.complain(f"`{node.name}': not a valid identifier")
-            return self.settle(1, node)
-        if node.words is None:
-            values = list(self.positional)
-        else:
-            for word in node.words:
-                values.extend(expansion.fields(self, word))
-        if len(values) > MAX_ITERATIONS:
-            raise StopFlow(f"a loop of more than {MAX_ITERATIONS} iterations", self.place())
-        return self._scoped("loop", lambda: self._for_each(node, values))
-
-    def _for_each(self, node: bash.For, values: list[Value]) -> Status:
-        status: Status = 0
-        self.loops += 1
-        try:
-            for value in values:
-                self.pos = node.pos
-                if not self._bind_loop(node.name, value):
-                    return 1
-                status, left = self._body(node.body)
-                if left:
-                    break
-        finally:
-            self.loops -= 1
-        return status
-
-    def _bind_loop(self, name: str, value: Value) -> bool:
-        var = self.vars.get(name)
-        if var is not None and var.nameref and not var.readonly:
-            self.put(name, replace(var, value=value, place=self.place(), guard=self.guard))
-            return True
-        return self.assign(name, value)
-
-    def _while(self, node: bash.While) -> Status:
-        return self._scoped("loop", lambda: self._while_loop(node))
-
-    def _while_loop(self, node: bash.While) -> Status:
-        self.loops += 1
-        try:
-            return self._while_from(node, 0, 0)
-        finally:
-            self.loops -= 1
-
-    def _while_from(self, node: bash.While, count: int, status: Status) -> Status:
-        place = Place(self.source, node.pos)
-        while True:
-            version, steps = self.version, len(self.tests)
-            reads = self._read_positions()
-            condition = self.condition(node.condition)
-            if node.until:
-                condition = negate(condition)
-            if isinstance(condition, Undecided):
-                return self._while_undecided(node, condition, count, status)
-            if condition != 0:
-                return status
-            count += 1
-            if count > MAX_ITERATIONS:
-                raise StopFlow(f"a loop of more than {MAX_ITERATIONS} iterations", place)
-            status, left = self._body(node.body)
-            if left:
-                return status
-            same = version == self.version and reads == self._read_positions()
-            if same and not any(t.outcome is None for t in self.tests[steps:]):
-                raise StopFlow("endless loop", place)
-
-    def _while_undecided(self, node: bash.While, condition: Undecided, count: int, status: Status) -> Status:
-        """A loop on something that nobody knows: its body runs once, then it ends."""
-        reason = " ".join(self.source.text[node.condition[0].pos : node.condition[-1].end].split())[:120]
-
-        def once() -> Status:
-            return self._body(node.body)[0]
-
-        place = Place(self.source, node.pos)
-        return self.choose(id(node) * 64, place, reason, once, lambda: status)
-
-    def _read_positions(self) -> tuple[int, ...]:
-        return tuple(s.pos for s in self.fds.values() if isinstance(s, In))
-
-    def _arith_for(self, node: bash.ArithFor) -> Status:
-        status: Status = 0
-        self.loops += 1
-        try:
-            if node.init.text.strip():
-                arithmetic_values.evaluate(self, node.init)
-            count = 0
-            while True:
-                self.pos = node.pos
-                if node.condition.text.strip():
-                    truth = arithmetic_values.truth(self, arithmetic_values.evaluate(self, node.condition))
-                    if truth is None:
-                        return self._body(node.body)[0]
-                    if not truth:
-                        return status
-                count += 1
-                if count > MAX_ITERATIONS:
-                    raise StopFlow(f"a loop of more than {MAX_ITERATIONS} iterations", Place(self.source, node.pos))
-                version = self.version
-                status, left = self._body(node.body)
-                if left:
-                    return status
-                if node.update.text.strip():
-                    arithmetic_values.evaluate(self, node.update)
-                if version == self.version and not node.update.text.strip():
-                    raise StopFlow("endless loop", Place(self.source, node.pos))
-        except arithmetic_values.ArithmeticProblem as problem:
-            self.complain(str(problem))
-            return 1
-        finally:
-            self.loops -= 1
-
-    def _function(self, node: bash.Function) -> Status:
-        self.version += 1
-        self.functions[node.name] = node
-        return 0
-
-    def _cond(self, node: bash.Cond) -> Status:
-        outcome = conditions.evaluate(self, node.expr)
-        self.pos = node.pos
-        status: Status = Undecided(self.slice(node, "a test")) if outcome is None else outcome
-        return self.settle(status, node)
-
-    def _arith(self, node: bash.Arith) -> Status:
-        try:
-            truth = arithmetic_values.truth(self, arithmetic_values.evaluate(self, node.expr))
-        except arithmetic_values.ArithmeticProblem as problem:
-            self.complain(f"((: {problem}")
-            return self.settle(1, node)
-        status: Status = Undecided(self.slice(node, "arithmetic")) if truth is None else int(not truth)
-        return self.settle(status, node)
-
-    def _coproc(self, node: bash.Coproc) -> Status:
-        raise StopFlow("coproc is not modelled", Place(self.source, node.pos))
-
-    def _bad(self, node: bash.Bad) -> Status:
-        message = f"{self.name}: line {self.source.line(node.pos)}: {node.message}\n"
-        self.write(message, 2)
-        raise ExitFlow(2, Place(self.source, node.pos), message)
 
     # --------------------------------------------------------------------------------------------- undecided tests
 
@@ -1761,20 +1235,6 @@ class Shell:
         return choice.choose(self, site, place, reason, yes, no)
 
 
-def negate(status: Status) -> Status:
-    """`!`."""
-    if isinstance(status, Undecided):
-        return Undecided(status.reason)
-    return int(status == 0)
-
-
-def text_or_zero(var: Variable, append: bool) -> Value:
-    """The old value of an integer variable for `+=`."""
-    if append and isinstance(var.value, (str, Text)):
-        return var.value or "0"
-    return "0"
-
-
 def _match(text: str, pattern: str) -> bool:
     return matches(pattern, text)
 
@@ -1787,26 +1247,30 @@ def _partial_nonempty(value: object) -> bool | None:
     if isinstance(value, str):
         return bool(value)
     assert isinstance(value, tuple)
-    return True if any(isinstance(p, str) and p for p in value) or any(getattr(p, "nonempty", False) for p in value) else None
+    return (
+        True
+        if any(isinstance(p, str) and p for p in value) or any(getattr(p, "nonempty", False) for p in value)
+        else None
+    )
 
 
 _EXECUTE: dict[type, Callable[[Shell, object], Status]] = {
     bash.Command: Shell._command,  # type: ignore[dict-item]
     bash.Pipeline: Shell._pipeline,  # type: ignore[dict-item]
-    bash.AndOr: Shell._and_or,  # type: ignore[dict-item]
+    bash.AndOr: compound.and_or,  # type: ignore[dict-item]
     bash.Background: Shell._background,  # type: ignore[dict-item]
-    bash.If: Shell._if,  # type: ignore[dict-item]
-    bash.While: Shell._while,  # type: ignore[dict-item]
-    bash.For: Shell._for,  # type: ignore[dict-item]
-    bash.ArithFor: Shell._arith_for,  # type: ignore[dict-item]
-    bash.Case: Shell._case,  # type: ignore[dict-item]
-    bash.Function: Shell._function,  # type: ignore[dict-item]
+    bash.If: compound.if_,  # type: ignore[dict-item]
+    bash.While: compound.while_,  # type: ignore[dict-item]
+    bash.For: compound.for_,  # type: ignore[dict-item]
+    bash.ArithFor: compound.arith_for,  # type: ignore[dict-item]
+    bash.Case: compound.case,  # type: ignore[dict-item]
+    bash.Function: compound.function,  # type: ignore[dict-item]
     bash.Group: Shell._group,  # type: ignore[dict-item]
     bash.Subshell: Shell._subshell,  # type: ignore[dict-item]
-    bash.Cond: Shell._cond,  # type: ignore[dict-item]
-    bash.Arith: Shell._arith,  # type: ignore[dict-item]
-    bash.Coproc: Shell._coproc,  # type: ignore[dict-item]
-    bash.Bad: Shell._bad,  # type: ignore[dict-item]
+    bash.Cond: compound.cond,  # type: ignore[dict-item]
+    bash.Arith: compound.arith,  # type: ignore[dict-item]
+    bash.Coproc: compound.coproc,  # type: ignore[dict-item]
+    bash.Bad: compound.bad,  # type: ignore[dict-item]
 }
 
-__all__ = ["Frame", "Shell", "Solved", "negate"]
+__all__ = ["Frame", "Shell", "Solved"]

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from botlint.shell.process import Call, Place, ServerStart, Solved
 from botlint.shell.values import Value
 
-
-SIGNALS = {
-    "HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "TRAP": 5, "ABRT": 6, "BUS": 7, "FPE": 8, "KILL": 9, "USR1": 10, "SEGV": 11,
-    "USR2": 12, "PIPE": 13, "ALRM": 14, "TERM": 15, "STKFLT": 16, "CHLD": 17, "CONT": 18, "STOP": 19, "TSTP": 20, "TTIN": 21,
-    "TTOU": 22, "URG": 23, "XCPU": 24, "XFSZ": 25, "VTALRM": 26, "PROF": 27, "WINCH": 28, "IO": 29, "PWR": 30, "SYS": 31,
-}  # fmt: skip
+_NAMES = (
+    "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG XCPU "
+    "XFSZ VTALRM PROF WINCH IO PWR SYS"
+)
+SIGNALS = {name: number for number, name in enumerate(_NAMES.split(), start=1)}
 """The signals of Linux by name (signal(7))."""
 
 
@@ -24,6 +23,13 @@ class Undecided:
 
 
 Status = int | Undecided
+
+
+def negate(status: Status) -> Status:
+    """`!`."""
+    if isinstance(status, Undecided):
+        return Undecided(status.reason)
+    return int(status == 0)
 
 
 class Flow(Exception):  # noqa: N818 (control flow, not errors)
