@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from .generators import FAMILIES, SETTINGS
 from .harness import Case, differences, run_ours, run_real
 
-EXAMPLES = int(os.environ.get("DIFFERENTIAL_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("DIFFERENTIAL_EXAMPLES", "40"))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
