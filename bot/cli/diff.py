@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +41,7 @@ def diff(settings: Settings, base: str, head: str | None, repo: Path, evals: boo
       botlint diff main
       botlint diff HEAD~1 HEAD --format json
     """
-    from botlint.cli.plan import all_problems, tell_problems
+    from botlint.cli.plan import all_problems, rows_by_entry, tell_problems
     from botlint.plan.build import Planner
     from botlint.plan.diff import diff_plans
     from botlint.plan.diffshow import diff_document, diff_text, render_diff
@@ -65,7 +64,7 @@ def diff(settings: Settings, base: str, head: str | None, repo: Path, evals: boo
             if form == "json":
                 stream.write(diff_text(diff_document(found, old_files.label, new_files.label, *problems)))
             else:
-                lines = render_diff(found, _rows(old), _rows(new), Style(settings.use_color()))
+                lines = render_diff(found, rows_by_entry(old), rows_by_entry(new), Style(settings.use_color()))
                 stream.writelines(f"{line}\n" for line in lines)
     return 0
 
@@ -75,10 +74,3 @@ def _plans(planner: Planner, label: str, settings: Settings) -> list[LaunchPlan]
 
     total = len(planner.jobs)
     return list(with_progress(planner.plans(), total, f"planning {label}", show=settings.show_progress()))
-
-
-def _rows(planner: Planner) -> dict[str, list[Mapping[str, object]]]:
-    rows: dict[str, list[Mapping[str, object]]] = {}
-    for job in planner.jobs:
-        rows.setdefault(job.entry, []).append(job.row)
-    return rows

@@ -82,15 +82,16 @@ def plan(
     with open_files(repo, rev) as files:
         planner = Planner(files, mode)
         jobs = _selected(planner, names, conditions, settings)
-        if explain is not None:
-            raise NotImplementedError
         plans = _plans(planner, jobs, conditions, settings)
         problems = all_problems(planner)
         tell_problems(settings, problems)
         if not plans:
             raise NothingToCheck("no job meets the conditions")
         with settings.open_output() as stream:
-            stream.writelines(_json(plans, problems) if form == "json" else _text(planner, plans, settings))
+            if explain is not None:
+                stream.writelines(_explained(planner, jobs, plans, explain, form, settings))
+            else:
+                stream.writelines(_json(plans, problems) if form == "json" else _text(planner, plans, settings))
     return 0
 
 
@@ -163,9 +164,46 @@ def _text(planner: Planner, plans: Sequence[LaunchPlan], settings: Settings) -> 
     for one in plans:
         by_entry.setdefault(one.entry, []).append(one)
         counts.count(one)
-    rows: dict[str, list[Mapping[str, object]]] = {}
-    for job in planner.jobs:
-        rows.setdefault(job.entry, []).append(job.row)
+    rows = rows_by_entry(planner)
     for entry, group in by_entry.items():
         yield from (f"{line}\n" for line in render_entry(group, rows[entry], style))
     yield f"{counts.text()}\n"
+
+
+def rows_by_entry(planner: Planner) -> dict[str, list[Mapping[str, object]]]:
+    """The rows of all jobs."""
+    rows: dict[str, list[Mapping[str, object]]] = {}
+    for job in planner.jobs:
+        rows.setdefault(job.entry, []).append(job.row)
+    return rows
+
+
+def _explained(
+    planner: Planner,
+    jobs: Sequence[Job],
+    plans: Sequence[LaunchPlan],
+    name: str,
+    form: str,
+    settings: Settings,
+) -> Iterator[str]:
+    from botlint.cli.progress import with_progress
+    from botlint.plan.explain import Explainer
+    from botlint.plan.explainshow import explanation_document, group_explanations, render_explanations
+    from botlint.plan.style import Style
+
+    explainer = Explainer(planner)
+    by_row = {id(job.row): job for job in jobs}
+    explained = []
+    for one in with_progress(plans, len(plans), "explaining", show=settings.show_progress()):
+        for launch in (one.launch, *one.others):
+            answer = explainer.explain(by_row[id(one.job)], name, launch.runners[0])
+            explained.append((one, launch.runners, answer))
+    groups = group_explanations(explained)
+    if form == "json":
+        import json
+
+        yield json.dumps(explanation_document(groups), ensure_ascii=False, indent=2) + "\n"
+        return
+    yield from (
+        f"{line}\n" for line in render_explanations(groups, rows_by_entry(planner), Style(settings.use_color()))
+    )

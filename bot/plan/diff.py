@@ -196,7 +196,7 @@ def _entry_key(plans: Sequence[LaunchPlan]) -> object:
 
 
 def plan_changes(old: LaunchPlan, new: LaunchPlan) -> list[Change]:
-    """What is different between two plans of one job: on the first runner, and on others where that is something else."""
+    """What is different between two plans of one job: on the first runner, and on others where it is not the same."""
     if old.launch == new.launch and old.others == new.others and old.job == new.job:
         return []
     changes = [*_row_changes(old.job, new.job)]

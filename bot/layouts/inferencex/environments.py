@@ -131,6 +131,10 @@ class JobEnvironment:
         """Where a variable comes from: its line in the workflow first, the row's field last, each with its text."""
         return [] if self._program is None else self._program.trace(name, self._row)
 
+    def row_fields(self, name: str) -> list[tuple[str, ...]]:
+        """The fields of the row that a variable's value is made of, as paths of keys."""
+        return [] if self._program is None else self._program.row_fields(name, self._row)
+
 
 class Workflows:
     """The workflow files of a revision, as far as they bring generated rows to a launcher."""
@@ -594,6 +598,12 @@ class _Program:
 
 
 class _Tracer:
+    def row_fields(self, name: str, row: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        """The fields of the row at the end of that chain."""
+        tracer = _Tracer(self, row)
+        tracer.variable(name, len(self.layers))
+        return tracer.fields
+
     """Collects the places that a value came through, each once."""
 
     def __init__(self, program: _Program, row: Mapping[str, Any]) -> None:
@@ -602,6 +612,7 @@ class _Tracer:
         self.steps: list[tuple[Span, str]] = []
 
     def add(self, span: Span, text: str) -> bool:
+        self.fields: list[tuple[str, ...]] = []
         if (span, text) in self.steps or len(self.steps) >= MAX_TRACE:
             return False
         self.steps.append((span, text))
@@ -639,7 +650,10 @@ class _Tracer:
         if level != caller.row_level:
             return
         value: Any = self.row
-        for key in path[len(caller.row_path) :]:
+        for key in keys:
+        keys = path[len(caller.row_path) :]
+        if keys and keys not in self.fields:
+            self.fields.append(keys)
             value = lookup(value, key) if isinstance(value, dict) else None
         shown = json.dumps(value, ensure_ascii=False, default=repr)
         self.add(caller.axis.span, f"{'.'.join(path)} = {shown[:200]}, from {caller.axis.shown}")
