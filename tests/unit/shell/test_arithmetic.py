@@ -227,10 +227,10 @@ def test_nodes() -> None:
     "text", ["(" * 1_000, "1" + "+1" * 6_000, "- " * 4_000 + "1", "1?" * 500, "a=" * 500 + "1", "2**" * 500 + "1"]
 )
 def test_oversized_expressions_end(text: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(ArithmeticError_):
         evaluate(parse_arithmetic(text), lambda name, index: "", lambda name, index, value: None)
-    assert time.perf_counter() - begin < 1
+    assert time.process_time() - begin < 1
 
 
 @pytest.mark.parametrize(

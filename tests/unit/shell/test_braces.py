@@ -75,7 +75,7 @@ def test_opaque_pieces_take_no_part() -> None:
     ],
 )
 def test_oversized_braces_end(text: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(BraceError):
         expand_braces([text])
-    assert time.perf_counter() - begin < 1
+    assert time.process_time() - begin < 1

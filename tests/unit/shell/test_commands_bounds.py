@@ -92,9 +92,9 @@ MANY_LINES = "ab cd ef\n" * 30_000
     ],
 )
 def test_hostile_calls_end(name: str, args: list[str], stdin: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     result = MODELS[name](args, stdin)
-    assert time.perf_counter() - begin < 3
+    assert time.process_time() - begin < 3
     assert result is None or len(result[1]) <= 1 << 20
 
 

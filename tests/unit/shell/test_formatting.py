@@ -119,10 +119,10 @@ def test_printf_that_is_not_known(form: str) -> None:
 
 @pytest.mark.parametrize("argument", ["1e99999", "1e-99999", "9" * 5_000, "0x" + "f" * 5_000, "1e400", "9" * 100])
 def test_printf_of_huge_numbers_ends(argument: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     for form in ("%f", "%d", "%g", "%.900e"):
         bash_printf(form, [argument])
-    assert time.perf_counter() - begin < 1
+    assert time.process_time() - begin < 1
 
 
 ESCAPED = [
