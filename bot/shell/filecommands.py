@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from botlint.shell.commands import MODELS, sed_in_place
@@ -77,7 +78,7 @@ def _mkdir(shell: Shell, args: list[Value]) -> Status | None:
     for path in operands:
         where, entry = shell.entry(path)
         if entry.kind in ("dir", "file"):
-            if "p" not in flags and "parents" not in flags or entry.kind == "file":
+            if entry.kind == "file" or not flags & {"p", "parents"}:
                 shell.complain(f"mkdir: cannot create directory '{text_of(path)}': File exists")
                 status = 1
             continue
@@ -232,13 +233,13 @@ def _cp(shell: Shell, args: list[Value]) -> Status | None:
             status = status or Undecided("cp succeeds")
             continue
         if into and target_where:
-            _put(shell, f"{target_where}/{name}" if not target_where.startswith("@") else _inside(shell, target, name), copied)
+            _put(shell, f"{target_where}/{name}" if not target_where.startswith("@") else _inside(target, name), copied)
         elif target_where:
             _put(shell, target, copied)
     return status
 
 
-def _inside(shell: Shell, directory: Value, name: str) -> Value:
+def _inside(directory: Value, name: str) -> Value:
     text = text_of(directory)
     if text is not None and text.endswith("/"):
         return concat([directory, name])
@@ -376,7 +377,7 @@ def _sed_in_place(shell: Shell, args: list[Value]) -> Status | None:
 
 
 def _in_place_shape(*texts: str) -> tuple[tuple[int | str, ...], tuple[int, ...], str] | None:
-    """For `sed -i`: its arguments (as positions where they are words of the call), the positions of the files, the suffix."""
+    """For `sed -i`: its arguments (positions where they are words of the call), positions of the files, the suffix."""
     found = sed_in_place(texts)
     if found is None:
         return None
@@ -415,72 +416,83 @@ def _same_files(shell: Shell, args: list[Value]) -> Status | None:
     return int(not same)
 
 
-def _find(shell: Shell, args: list[Value]) -> Status | None:
-    """`find DIR... [-type f|d] [-name G] [-maxdepth N] [-exec CMD {} +|;]` over known directories."""
-    from botlint.shell.launching import run_command
+@dataclass(slots=True)
+class _Search:
+    """What a `find` looks for, and what it does with it."""
 
-    roots: list[Value] = []
-    at = 0
-    while at < len(args) and not (text_of(args[at]) or "").startswith(("-", "(", "!")):
-        roots.append(args[at])
-        at += 1
-    names: list[str] = []
-    depth: int | None = None
-    kind = ""
-    action: list[Value] = []
-    together = False
-    while at < len(args):
-        text = text_of(args[at])
-        at += 1
-        if text in ("-name", "-iname") and at < len(args):
-            names.append(text_of(args[at]) or "")
-            at += 1
-        elif text == "-maxdepth" and at < len(args):
-            number = text_of(args[at]) or ""
-            depth = int(number) if number.isdigit() else None
-            at += 1
-        elif text == "-type" and at < len(args):
-            kind = text_of(args[at]) or ""
-            at += 1
-        elif text == "-print":
-            continue
-        elif text == "-exec":
-            while at < len(args) and text_of(args[at]) not in (";", "+"):
-                action.append(args[at])
-                at += 1
-            together = at < len(args) and text_of(args[at]) == "+"
-            at += 1
-        else:
-            return None
+    roots: list[Value]
+    names: list[str]
+    depth: int | None
+    kind: str
+    action: list[Value]
+    together: bool
+
+
+def _find(shell: Shell, args: list[Value]) -> Status | None:
+    """`find DIR... [-type f] [-name G] [-maxdepth N] [-exec CMD {} +|;]` over known directories."""
+    search = _search(args)
+    if search is None or search.kind == "d":
+        return None
     found: list[Value] = []
-    for root in roots or ["."]:
+    for root in search.roots or ["."]:
         where, entry = shell.entry(root)
         if entry.kind == "missing":
             shell.complain(f"find: '{text_of(root)}': No such file or directory")
             return 1
-        if entry.kind != "dir" or kind == "d":
-            return None
-        tree = _tree(shell, where)
+        tree = _tree(shell, where) if entry.kind == "dir" else None
         if tree is None:
             return None
         for relative, _ in tree:
-            if depth is not None and relative.count("/") >= depth:
-                continue
-            if all(matches(n, posixpath.basename(relative)) for n in names):
-                found.append(_inside(shell, root, relative))
-    if action:
-        if together:
-            words: list[Value] = []
-            for word in action:
-                words.extend(found) if word == "{}" else words.append(word)
-            if found:
-                run_command(shell, words, {})
-        else:
-            for path in found:
-                run_command(shell, [path if w == "{}" else w for w in action], {})
+            near = search.depth is None or relative.count("/") < search.depth
+            if near and all(matches(n, posixpath.basename(relative)) for n in search.names):
+                found.append(_inside(root, relative))
+    if search.action:
+        _run_on(shell, search, found)
         return 0
     shell.write(concat([piece for path in found for piece in (path, "\n")]))
     return 0
+
+
+def _search(args: list[Value]) -> _Search | None:
+    """The arguments of `find`, None if they say more than this."""
+    search = _Search([], [], None, "", [], False)
+    at = 0
+    while at < len(args) and not (text_of(args[at]) or "").startswith(("-", "(", "!")):
+        search.roots.append(args[at])
+        at += 1
+    while at < len(args):
+        text = text_of(args[at])
+        operand = text_of(args[at + 1]) or "" if at + 1 < len(args) else ""
+        at += 1 if text == "-print" else 2
+        if text in ("-name", "-iname"):
+            search.names.append(operand)
+        elif text == "-maxdepth":
+            search.depth = int(operand) if operand.isdigit() else None
+        elif text == "-type":
+            search.kind = operand
+        elif text == "-exec":
+            at -= 1
+            while at < len(args) and text_of(args[at]) not in (";", "+"):
+                search.action.append(args[at])
+                at += 1
+            search.together = at < len(args) and text_of(args[at]) == "+"
+            at += 1
+        elif text != "-print":
+            return None
+    return search
+
+
+def _run_on(shell: Shell, search: _Search, found: list[Value]) -> None:
+    from botlint.shell.launching import run_command
+
+    if not search.together:
+        for path in found:
+            run_command(shell, [path if w == "{}" else w for w in search.action], {})
+    elif found:
+        words: list[Value] = []
+        for word in search.action:
+            words.extend(found if word == "{}" else [word])
+        run_command(shell, words, {})
 
 
 def _mktemp(shell: Shell, args: list[Value]) -> Status | None:
@@ -531,7 +543,7 @@ def _git(shell: Shell, args: list[Value]) -> Status | None:
 
 
 def _without_valued(args: list[Value]) -> list[Value]:
-    valued = {"-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j", "--jobs", "--filter", "--reference"}
+    valued = set("-b --branch --depth -o --origin -c --config -j --jobs --filter --reference".split())
     out: list[Value] = []
     at = 0
     while at < len(args):

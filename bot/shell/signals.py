@@ -8,8 +8,8 @@ from botlint.shell.process import Call, Place, ServerStart, Solved
 from botlint.shell.values import Value
 
 _NAMES = (
-    "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG XCPU "
-    "XFSZ VTALRM PROF WINCH IO PWR SYS"
+    "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG "
+    "XCPU XFSZ VTALRM PROF WINCH IO PWR SYS"
 )
 SIGNALS = {name: number for number, name in enumerate(_NAMES.split(), start=1)}
 """The signals of Linux by name (signal(7))."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from botlint.shell.files import FileSystem, Kind
-from botlint.shell.paths import WORKSPACE
 from botlint.shell.interpreter import Shell
+from botlint.shell.paths import WORKSPACE
 from botlint.shell.process import Context, Inputs, Mount, Process, Variable
 from botlint.shell.streams import Out
 from botlint.shell.values import Resolved, Value, concat, resolve
@@ -65,7 +65,9 @@ class MemoryFiles:
 
 FOLDER = "/case"
 STUBS = "/stubs"
-_DIRECTORIES = frozenset("/ /bin /dev /etc /home /opt /proc /root /run /sbin /srv /sys /tmp /usr /usr/bin /usr/lib /usr/local /var".split())
+_DIRECTORIES = frozenset(
+    "/ /bin /dev /etc /home /opt /proc /root /run /sbin /srv /sys /tmp /usr /usr/bin /usr/lib /usr/local /var".split()
+)
 
 
 class Machine:
