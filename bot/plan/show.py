@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -27,6 +28,11 @@ NAMES = frozenset({"exp-name", "run-eval", "eval-conc", "max-model-len", "total-
 """Row keys that follow from others, and say nothing of their own about a job."""
 
 _MINOR = frozenset({"exp-name", "run-eval", "eval-only", "eval-conc", CONCURRENCY})
+
+MIN_TOKENS = 6
+"""Shortest text, in words, whose words are compared one by one."""
+
+_TOKENS = re.compile(r"[A-Za-z]+|\d+|[^A-Za-z\d]+")
 
 Line = tuple[str, str, str]
 """Section, name and value of one line of a block."""
@@ -137,8 +143,7 @@ def _launch_lines(launch: Launch) -> Iterator[Line]:
     else:
         at = f" at {launch.reason_at.path}:{launch.reason_at.line}" if launch.reason_at is not None else ""
         yield "exit", "undecided", f"{launch.reason or 'unknown'}{at}"
-    for one in launch.possible:
-        yield from _possible_lines(one, launch.server)
+    yield from _possible(launch)
 
 
 def _server_lines(server: Server, recipe: str | None) -> Iterator[Line]:
@@ -171,18 +176,44 @@ def _argument_lines(section: str, argv: Sequence[Word]) -> Iterator[Line]:
             yield section, "", " ".join(words)
 
 
-def _possible_lines(one: Alternative, server: Server | None) -> Iterator[Line]:
+def _possible(launch: Launch) -> Iterator[Line]:
+    """Other ways that a job may go; exits at one place under one condition, as in a loop, are one."""
+    places: dict[object, list[Alternative]] = {}
+    for one in launch.possible:
+        end = one.exit
+        key = id(one) if end is None else (end.code, end.path, end.line, one.when)
+        places.setdefault(key, []).append(one)
+    for alike in places.values():
+        yield from _possible_lines(alike[0], len(alike), launch.server)
+
+
+def _possible_lines(one: Alternative, count: int, server: Server | None) -> Iterator[Line]:
     if one.exit is not None:
         text = f"exits {one.exit.code} at {one.exit.path}:{one.exit.line}"
         if one.exit.message:
             text += f": {first_line(one.exit.message)}"
+        if count > 1:
+            text += f" (and {count - 1} more like it)"
     else:
         text = outcome_text(one)
     yield "possible", "or", text
-    for when in one.when:
-        yield "possible", "when", when
+    if one.when:
+        yield "possible", "when", when_text(one.when)
+    if one.recipe is not None and one.server is not None:
+        yield "possible", "recipe", one.recipe
     if one.server is not None and server is not None:
         yield from (("possible", "with", text) for text in change_texts(server_changes(server, one.server)))
+
+
+def when_text(when: Sequence[str]) -> str:
+    """Conditions (`path:line: text`) in one line, a path that repeats being named once."""
+    texts: list[str] = []
+    path = ""
+    for condition in when:
+        here, _, rest = condition.partition(":")
+        texts.append(f"line {rest}" if path and here == path and rest[:1].isdigit() else condition)
+        path = here
+    return " and ".join(texts)
 
 
 def _other_lines(number: int, other: Launch, main: Launch) -> Iterator[Line]:
@@ -277,6 +308,9 @@ def collapse(plans: Sequence[LaunchPlan], values: Sequence[str], keys: Sequence[
     distinct = list(dict.fromkeys(values))
     if len(distinct) == 1:
         return distinct[0], ""
+    pattern = _pattern(plans, values, keys)
+    if pattern is not None:
+        return pattern, ""
     prefix, middles, suffix = _affixes(distinct)
     shown = middles[:MAX_VALUES]
     more = f", ... {len(distinct)} in all" if len(distinct) > MAX_VALUES else ""
@@ -314,6 +348,22 @@ def _deciding(
             ):
                 return f"by {first} and {second}"
     return "varies"
+
+
+def _pattern(plans: Sequence[LaunchPlan], values: Sequence[str], keys: Sequence[str]) -> str | None:
+    """Long texts that differ in several words, these words being row keys: the text with the keys in braces."""
+    tokens = [_TOKENS.findall(value) for value in values]
+    if min(map(len, tokens)) < MIN_TOKENS or len(set(map(len, tokens))) > 1:
+        return None
+    columns = list(zip(*tokens, strict=True))
+    differing = [column for column in columns if len(set(column)) > 1]
+    if len(differing) < 2:
+        return None
+    rows = [flatten(plan.job) for plan in plans]
+    name_of: dict[tuple[str, ...], str] = {tuple(row.get(key, "") for row in rows): key for key in reversed(keys)}
+    if any(column not in name_of for column in differing):
+        return None
+    return "".join(f"{{{name_of[column]}}}" if len(set(column)) > 1 else column[0] for column in columns)
 
 
 def _affixes(texts: Sequence[str]) -> tuple[str, list[str], str]:
