@@ -9,6 +9,7 @@ from typing import Literal
 from botlint.core.span import Problem
 from botlint.core.unknown import Unknown
 from botlint.documents.bash import Script, parse_script
+from botlint.layouts.inferencex.callers import Kind
 from botlint.layouts.inferencex.environments import MARK_END, MARK_START, JobEnvironment, Workflows
 from botlint.layouts.inferencex.jobs import Job, Mode, expand_all, load_configs, load_runners
 from botlint.plan.files import ScriptFiles
@@ -27,7 +28,9 @@ HIDDEN = frozenset({"PATH", "PWD", "OLDPWD", "SHLVL", "_"})
 """Variables that the shell itself keeps: every process has them, and they say nothing of the server."""
 
 
-Giver = Literal["job", "script", "runtime", "again"]
+Giver = Literal["job", "script", "runtime", "again", "kept"]
+
+_KINDS: dict[Mode, Kind] = {"evals": "eval", "all-evals": "eval", "every-eval": "own-eval"}
 
 
 class Planner:
@@ -36,7 +39,7 @@ class Planner:
     def __init__(self, files: Files, mode: Mode = "throughput") -> None:
         self.files = files
         self.mode: Mode = mode
-        self.kind: Literal["throughput", "eval"] = "eval" if mode in ("evals", "all-evals") else "throughput"
+        self.kind = _KINDS.get(mode, "throughput")
         configs = load_configs(files)
         self.configs = configs
         self.runners = load_runners(files)
@@ -150,27 +153,37 @@ class Planner:
 
 
 def _giver(name: str, environment: dict[str, Variable], chain: list[Solved]) -> Giver:
-    """Who gave a variable its value: the job, a script, the command line of a scheduler or container engine, or a script that
-    exports again what that command line gave."""
+    """Who gave a variable its value: the job, a script, the command line of a scheduler or container engine, a script that
+    exports again what that command line gave, or one that changes what is exported for no other reason than that."""
+    only_given = _is_only_given(name, environment, chain)
     level = len(chain) - 1
     here = environment
     again = False
     while True:
         var = here[name]
         if var.by_runtime:
-            return "again" if again else "runtime"
+            return "again" if again and not only_given else "runtime"
         value = var.value
         again = again or var.place is not None
-        if not isinstance(value, Text) or len(value.pieces) != 1:
-            return "script"
-        piece = value.pieces[0]
+        piece = value.pieces[0] if isinstance(value, Text) and len(value.pieces) == 1 else None
         if not isinstance(piece, Input) or piece.name != name:
-            return "script"
+            return "kept" if only_given else "script"
         call = chain[level].inputs.call
         level -= 1
         if call is None or level < 0:
             return "script" if again else "job"
         here = call.environment
+
+
+def _is_only_given(name: str, environment: dict[str, Variable], chain: list[Solved]) -> bool:
+    """Whether a variable is in the environment because a scheduler or container engine set it, and no script exported it."""
+    here = environment[name]
+    for solved in reversed(chain):
+        call = solved.inputs.call
+        if not here.inherited or call is None or name not in call.environment:
+            break
+        here = call.environment[name]
+    return here.by_runtime
 
 
 _ALWAYS_SET = frozenset({"HOME", "USER", "PATH"})
@@ -229,7 +242,7 @@ class _Reading:
             assert isinstance(value, (str, Text))
             word = resolve(value, inputs)
             if given.get(name) != word:
-                by_runtime = giver == "runtime" or (giver == "again" and name in given)
+                by_runtime = giver == "runtime" or giver == ("again" if name in given else "kept")
                 (runtime_env if by_runtime else env)[name] = word
         framework = identify([w if isinstance(w, str) else None for w in argv]) or ""
         return Server(framework, None, start.place.path, start.place.line, argv, env, runtime_env)

@@ -32,7 +32,11 @@ MAX_CHAINS = 1_000
 MAX_LEVELS = 20_000
 MAX_LINE = 10_000
 
-Kind: TypeAlias = Literal["throughput", "eval"]
+Kind: TypeAlias = Literal["throughput", "eval", "own-eval"]
+"""What a row is dispatched for; `own-eval` is the eval of a row that is no eval row of the generator."""
+
+EVAL_INPUTS = ("run-eval", "eval-only")
+"""The inputs by which a template runs nothing but an eval."""
 
 _LAUNCH = re.compile(
     r"(?:^|[;&|({]|\b(?:then|do|else|if|exec|bash|sh|source|sudo|time|nohup|env)\s|^\.\s|\s\.\s)\s*(?:-[\w-]+\s+)*[\"']?"
@@ -97,6 +101,8 @@ class Caller:
     selection: bool
     trigger: int
     constants: tuple[tuple[str, str], ...] = field(repr=False)
+    switched: frozenset[str] = frozenset()
+    """Boolean inputs that are true whatever the caller passes."""
 
     def fits(self, multinode: bool, agentic: bool | None, sizes: tuple[Any, Any]) -> bool:
         """Whether a row with these properties is one of the caller's, evals aside; None: agentic or not."""
@@ -427,11 +433,13 @@ class Selector:
         agentic = scenario.__class__ is str and "agentic" in scenario
         isl, osl = row.get("isl"), row.get("osl")
         sizes = (isl if isl.__class__ is int else None, osl if osl.__class__ is int else None)
-        evaluation = kind == "eval" or row.get("eval-only") is True
-        key = (multinode, agentic, sizes, evaluation)
+        evaluation = kind != "throughput" or row.get("eval-only") is True
+        own = kind == "own-eval"
+        key = (multinode, agentic, sizes, evaluation, own)
         best = self._known.get(key)
         if best is None:
-            best = self._known[key] = self._best(multinode, agentic, sizes, evaluation)
+            choose = self._own_eval if own else self._best
+            best = self._known[key] = choose(multinode, agentic, sizes, evaluation)
         if len(best) == 1:
             return best[0]
         if best:
@@ -451,3 +459,9 @@ class Selector:
             fitting = [c for c in self._callers if c.evaluation and c.fits(multinode, None, sizes)]
             fitting = fitting or [c for c in self._callers if c.fits(multinode, agentic, sizes)]
         return [caller for caller in fitting if _rank(caller) == _rank(fitting[0])]
+
+    def _own_eval(self, multinode: bool, agentic: bool, sizes: tuple[Any, Any], evaluation: bool) -> list[Caller]:
+        """The callers of evals of such rows; where there are none, those of the rows themselves, switched to an eval."""
+        if any(c.evaluation is evaluation and c.fits(multinode, agentic, sizes) for c in self._callers):
+            return self._best(multinode, agentic, sizes, evaluation)
+        return [replace(c, switched=frozenset(EVAL_INPUTS)) for c in self._best(multinode, agentic, sizes, False)]

@@ -372,7 +372,9 @@ class _Program:
         after = _Varying()
         for name, one in declared.items():
             passed = by_name.get(name)
-            if passed is None:
+            if name in self.caller.switched:
+                stage.fixed[one.name] = _as_input(True, one.type)[0]
+            elif passed is None:
                 if one.required:
                     text = f"the required input {one.name!r} of {below.workflow.path} is not passed"
                     span = self.caller.chain[level].job.span
@@ -596,23 +598,23 @@ class _Program:
         tracer.variable(name, len(self.layers))
         return tracer.steps
 
-
-class _Tracer:
     def row_fields(self, name: str, row: Mapping[str, Any]) -> list[tuple[str, ...]]:
         """The fields of the row at the end of that chain."""
         tracer = _Tracer(self, row)
         tracer.variable(name, len(self.layers))
         return tracer.fields
 
+
+class _Tracer:
     """Collects the places that a value came through, each once."""
 
     def __init__(self, program: _Program, row: Mapping[str, Any]) -> None:
         self.program = program
         self.row = row
         self.steps: list[tuple[Span, str]] = []
+        self.fields: list[tuple[str, ...]] = []
 
     def add(self, span: Span, text: str) -> bool:
-        self.fields: list[tuple[str, ...]] = []
         if (span, text) in self.steps or len(self.steps) >= MAX_TRACE:
             return False
         self.steps.append((span, text))
@@ -649,11 +651,11 @@ class _Tracer:
         caller = self.program.caller
         if level != caller.row_level:
             return
-        value: Any = self.row
-        for key in keys:
         keys = path[len(caller.row_path) :]
         if keys and keys not in self.fields:
             self.fields.append(keys)
+        value: Any = self.row
+        for key in keys:
             value = lookup(value, key) if isinstance(value, dict) else None
         shown = json.dumps(value, ensure_ascii=False, default=repr)
         self.add(caller.axis.span, f"{'.'.join(path)} = {shown[:200]}, from {caller.axis.shown}")

@@ -56,6 +56,14 @@ def expand_to_all(jobs: list[Job], facts: EvalFacts) -> list[Job]:
     return result
 
 
+def evaluate_only(jobs: list[Job]) -> None:
+    """Make an eval of every row; one of several nodes that has no concurrency for it gets its highest one."""
+    for job in jobs:
+        job.row["eval-only"] = True
+        if "prefill" in job.row:
+            job.row.setdefault("eval-conc", _concurrency(job.row))
+
+
 def select(jobs: list[Job], facts: EvalFacts) -> list[Job]:
     """The chosen rows, marked as jobs that only run the eval where the revision does so."""
     chosen = [job for job in jobs if job.row.get("run-eval", False)]

@@ -1,7 +1,8 @@
 """The jobs of a revision: the rows that its own matrix generator prints for a full sweep, in the same order.
 
 `throughput` is the generator's output without eval options, `unmarked` the rows before any is chosen for an eval
-(`--no-evals`), `evals` is `--evals-only` and `all-evals` is `--all-evals`.
+(`--no-evals`), `evals` is `--evals-only` and `all-evals` is `--all-evals`. `every-eval` is no output of the generator:
+each row of `throughput` as a job that only runs its eval.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from botlint.layouts.inferencex.job import Job
 
 __all__ = ["Expansion", "Job", "Mode", "expand", "expand_all", "load_configs", "load_runners"]
 
-Mode = Literal["throughput", "unmarked", "evals", "all-evals"]
+Mode = Literal["throughput", "unmarked", "evals", "all-evals", "every-eval"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,10 @@ def expand_all(configs: Configs, runners: Runners, mode: Mode = "throughput") ->
     problems: list[Problem] = []
     jobs = base_jobs(configs, runners, problems)
     selecting = mode in ("evals", "all-evals")
-    if selecting or (mode == "throughput" and facts.marked_by_default):
+    if selecting or (mode in ("throughput", "every-eval") and facts.marked_by_default):
         evals.mark(jobs, facts, with_agentic=selecting)
+    if mode == "every-eval":
+        evals.evaluate_only(jobs)
     if mode == "all-evals":
         jobs = evals.expand_to_all(jobs, facts)
     return Expansion(evals.select(jobs, facts) if selecting else jobs, problems)
