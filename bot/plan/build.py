@@ -52,7 +52,9 @@ class Planner:
             *expansion.problems,
             *self.workflows.problems,
         )
-        self.world = World(ScriptFiles(files), Programmes(is_server=lambda argv: identify(argv) is not None, may_serve=may_serve))
+        self.world = World(
+            ScriptFiles(files), Programmes(is_server=lambda argv: identify(argv) is not None, may_serve=may_serve)
+        )
         self._steps: dict[tuple[str, str, int], tuple[Script, str]] = {}
         self._names: dict[tuple[int, ...], tuple[list[Leaf], list[tuple[str, Giver]]]] = {}
         self._groups: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
@@ -200,9 +202,7 @@ def _pieces(name: str, word: Unknown | list[str | Unknown]) -> tuple[str | Unkno
 class _Reading:
     """Turns how a launch step ends into a launch."""
 
-    def __init__(
-        self, planner: Planner, solved: Solved, runners: tuple[str, ...], environment: JobEnvironment
-    ) -> None:
+    def __init__(self, planner: Planner, solved: Solved, runners: tuple[str, ...], environment: JobEnvironment) -> None:
         self.planner = planner
         self.solved = solved
         self.runners = runners
@@ -215,9 +215,7 @@ class _Reading:
         possible = self._possible(chain, server, exit_)
         return Launch(self.runners, launcher, recipe, outcome, exit_, server, reason, at, possible)
 
-    def _outcome(
-        self, chain: list[Solved]
-    ) -> tuple[Outcome, Exit | None, Server | None, str | None, Location | None]:
+    def _outcome(self, chain: list[Solved]) -> tuple[Outcome, Exit | None, Server | None, str | None, Location | None]:
         last = chain[-1]
         leaf = last.leaf
         if leaf.kind == "serves":

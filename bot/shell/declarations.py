@@ -250,6 +250,7 @@ def _with_flags(shell: Shell, var: Variable, flags: set[str], off: set[str]) -> 
         value=value,
         kind=kind,
         exported=exported,
+        inherited=var.inherited and "x" not in flags,
         integer=(var.integer or "i" in flags) and "i" not in off,
         case=case,
         readonly=var.readonly or "r" in flags,

@@ -803,7 +803,7 @@ class Shell:
             self.perform(assign)
             var = self.vars.get(assign.name)
             if var is not None:
-                self.vars[assign.name] = replace(var, exported=True)
+                self.vars[assign.name] = replace(var, exported=True, inherited=False)
         self.temporaries.append(saved)
         try:
             return action()

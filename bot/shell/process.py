@@ -90,6 +90,8 @@ class Variable:
     local: bool = False
     by_runtime: bool = False
     """Set on the command line of a scheduler or container engine, not by the shell."""
+    inherited: bool = False
+    """Exported for no other reason than that the process was given it."""
 
 
 @dataclass(slots=True)

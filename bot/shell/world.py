@@ -20,6 +20,7 @@ from botlint.shell.process import (
     Solved,
     Variable,
 )
+from botlint.shell.segments import Segments
 from botlint.shell.signals import CallFlow, ExitFlow, Flow, ServeFlow, StopFlow, Undecided
 from botlint.shell.streams import In
 from botlint.shell.values import Budget, Hole, Input, Resolved, Text, Value, resolve
@@ -72,6 +73,7 @@ class World:
         self._hole_numbers: dict[tuple[str, bool], int] = {}
         self.recorded: list[Recorded] = []
         self.runs = 0
+        self.segments: Segments | None = Segments()
 
     # ---------------------------------------------------------------------------------------------------- scripts
 
@@ -221,7 +223,7 @@ class World:
             if name.startswith("BASH_FUNC_"):
                 shell.import_function(name.removeprefix("BASH_FUNC_").removesuffix("%%"), value)
             else:
-                shell.vars[name] = Variable(value, True)
+                shell.vars[name] = Variable(value, True, inherited=True)
         shell.positional = [Text((Input(str(k + 1), inputs[str(k + 1)]),)) for k in range(process.nargs)]
         for letter in process.options:
             if letter in _OPTION_LETTERS:
