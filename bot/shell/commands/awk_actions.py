@@ -63,6 +63,16 @@ def always(machine: Machine) -> bool:
     return True
 
 
+def variable_of(name: str) -> Expression:
+    """The value of a variable."""
+    return lambda machine: machine.get(name)
+
+
+def is_true(condition: Expression) -> Callable[[Machine], bool]:
+    """Whether an expression holds."""
+    return lambda machine: machine.truth(condition(machine))
+
+
 def evaluated(expression: Expression) -> Statement:
     def run(machine: Machine) -> None:
         machine.step()

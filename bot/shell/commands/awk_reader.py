@@ -28,6 +28,7 @@ from botlint.shell.commands.awk_actions import (
     formatted,
     function_of,
     incremented,
+    is_true,
     joined_index,
     looped,
     matched,
@@ -38,6 +39,7 @@ from botlint.shell.commands.awk_actions import (
     range_rule,
     search_in,
     substitution_of,
+    variable_of,
 )
 from botlint.shell.commands.awk_machine import (
     Expression,
@@ -162,7 +164,7 @@ class _Reader:
         if self.is_operator("{"):
             return always, self.block()
         first = self.expression()
-        selects: Callable[[Machine], bool] = lambda machine: machine.truth(first(machine))  # noqa: E731
+        selects = is_true(first)
         if self.accept(","):
             self.skip_newlines()
             second = self.expression()
@@ -194,15 +196,28 @@ class _Reader:
             if self.is_operator("{"):
                 return self.block()
             if self.kind == "keyword":
-                word = self.word
-                if word in ("if", "while", "do", "for"):
-                    self.advance()
-                    return getattr(self, f"{word}_statement")()  # type: ignore[no-any-return]
+                compound = self.compound()
+                if compound is not None:
+                    return compound
                 statement = self.simple_keyword()
             else:
                 statement = evaluated(self.expression())
             self.end_statement()
             return statement
+
+    def compound(self) -> Statement | None:
+        """The statement that begins with if, while, do or for, if one does here."""
+        readers = {
+            "if": self.if_statement,
+            "while": self.while_statement,
+            "do": self.do_statement,
+            "for": self.for_statement,
+        }
+        reader = readers.get(self.word)
+        if reader is None:
+            return None
+        self.advance()
+        return reader()
 
     def end_statement(self) -> None:
         if self.kind in ("newline", "end") or self.is_operator("}"):
@@ -633,9 +648,12 @@ class _Reader:
                 len(machine.arrays[array]) if array in machine.arrays else len(machine.text(machine.get(array)))
             )
         if name in ("sub", "gsub", "match", "split"):
-            call = getattr(self, f"{name.removeprefix('g')}_call")(name)
+            if name == "match":
+                call = self.match_call()
+            else:
+                call = self.split_call() if name == "split" else self.sub_call(every=name == "gsub")
             self.expect(")")
-            return call  # type: ignore[no-any-return]
+            return call
         before, self.plain_greater = self.plain_greater, True
         items = self.list(")")
         self.expect(")")
@@ -653,7 +671,7 @@ class _Reader:
         dynamic = self.expression()
         return lambda machine: regex_of(machine.text(dynamic(machine)))
 
-    def sub_call(self, name: str) -> Expression:
+    def sub_call(self, *, every: bool) -> Expression:
         regex = self.regex_argument()
         self.expect(",")
         self.skip_newlines()
@@ -664,10 +682,9 @@ class _Reader:
             place = self.ternary()[1]
         if place is None:
             raise Unmodelled("a substitution in no variable")
-        return substitution_of(regex, replacement, place, every=name == "gsub")
+        return substitution_of(regex, replacement, place, every=every)
 
-    def match_call(self, name: str) -> Expression:
-        del name
+    def match_call(self) -> Expression:
         subject = self.expression()
         self.expect(",")
         regex = self.regex_argument()
@@ -680,8 +697,7 @@ class _Reader:
 
         return run
 
-    def split_call(self, name: str) -> Expression:
-        del name
+    def split_call(self) -> Expression:
         subject = self.expression()
         self.expect(",")
         self.skip_newlines()
@@ -689,7 +705,7 @@ class _Reader:
             raise Unmodelled("split into no array")
         array = self.word
         self.advance()
-        separator: Expression = lambda machine: machine.variables["FS"]  # noqa: E731
+        separator = variable_of("FS")
         if self.accept(","):
             self.skip_newlines()
             # In parentheses a literal of one character stays an expression.

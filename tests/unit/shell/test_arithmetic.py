@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from real_tools import expect_same, lines, run_scripts, words
 
 from botlint.shell.arithmetic import (
     ArithmeticError_,
@@ -23,9 +22,6 @@ from botlint.shell.arithmetic import (
     parse_arithmetic,
     variables,
 )
-
-sys.path.insert(0, str(Path(__file__).parent))
-from real import expect_same, lines, run_scripts, words
 
 CASES = lines("""
 1+2*3

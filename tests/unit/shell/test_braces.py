@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from real_tools import expect_same, run_scripts, words
 
 from botlint.shell.braces import BraceError, expand_braces
-
-sys.path.insert(0, str(Path(__file__).parent))
-from real import expect_same, run_scripts, words
 
 CASES = words("""
 {a,b} {1..5} {1..10..2} {a..e} {01..10} x{a,b}y{c,d}z {a,{b,c}d,e} {} {a} {a,} {,a} {,} {a,b a,b} {a{b,c}} a{b{c,d}

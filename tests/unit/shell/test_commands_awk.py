@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
-from real import check_commands, check_unknown, with_input
+from real_tools import check_commands, check_unknown, with_input
 
 MODELLED = [
     ("awk '{if ($NF > m) m = $NF} END {print m+0}'", "GPU: 3\nGPU: 12\nGPU: 7\n"),

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import random
-import sys
 import time
-from pathlib import Path
 
 import pytest
+from real_tools import check_commands
 
 from botlint.shell.commands import MODELS, sed_in_place
-
-sys.path.insert(0, str(Path(__file__).parent))
-from real import check_commands
 
 LONG_LINE = "a" * 300_000
 MANY_LINES = "ab cd ef\n" * 30_000

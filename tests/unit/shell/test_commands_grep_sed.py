@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
-from real import check_commands, check_unknown, with_input
+from real_tools import check_commands, check_unknown, with_input
 
 MODELLED = [
     ("grep -oP 'Job \\K[0-9]+'", "Granted Job 123 now Job 45\n"),

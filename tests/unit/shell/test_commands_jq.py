@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import sys
-from pathlib import Path
 
 import pytest
+from real_tools import check_unknown, expect_same, run_commands
 
 from botlint.shell.commands import MODELS
-
-sys.path.insert(0, str(Path(__file__).parent))
-from real import check_unknown, expect_same, run_commands
 
 DOCUMENT = '{"a":{"b":[1,2,{"c":"x y"}]},"n":5,"f":1.5,"s":"he\\"y\\n","t":true,"z":null,"list":["a","b","a"],"é":"ü"}'
 ROWS = '[{"id":1,"name":"x","on":true},{"id":2,"name":"y","on":false},{"id":3,"name":"x"}]'

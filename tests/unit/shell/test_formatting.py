@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from real_tools import expect_same, run_scripts, words
 
 from botlint.shell.formatting import (
     ansi_c_unquote,
@@ -20,9 +19,6 @@ from botlint.shell.formatting import (
     quote_at_Q,
     shell_quote,
 )
-
-sys.path.insert(0, str(Path(__file__).parent))
-from real import expect_same, run_scripts, words
 
 ARGUMENTS = [
     "",

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from real_tools import run_scripts, words
 
 from botlint.shell import patterns
 from botlint.shell.patterns import PatternError
-
-sys.path.insert(0, str(Path(__file__).parent))
-from real import run_scripts, words
 
 PATTERNS = [
     "",
