@@ -10,8 +10,9 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 
 show() {
-    local status=0
-    printf '\n$ botlint %s\n\n' "${*//$work/DEMO}"
+    local status=0 shown="$*"
+    shown="${shown//$work/DEMO}"
+    printf '\n$ botlint %s\n\n' "${shown//$examples/examples}"
     "$botlint" "$@" || status=$?
     printf '\n(exit code %d)\n' "$status"
     (( status <= 1 )) || exit "$status"
