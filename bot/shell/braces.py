@@ -6,13 +6,15 @@ import re
 from collections.abc import Sequence
 from typing import TypeVar
 
+from botlint.shell.values import Budget
+
 MAX_WORDS = 10_000
 MAX_DEPTH = 50
 
 Piece = TypeVar("Piece")
 
 
-class BraceError(Exception):
+class BraceError(Budget):
     """The expansion gives more words than the limit, or is nested too deeply."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from botlint.shell import arithmetic_values, conditions, declarations, formatting, jobs, options, reading, variables
+from botlint.shell import arithmetic_values, conditions, declarations, formatting, jobs, options, reading, segments, variables
 from botlint.shell.names import ELEMENT, NAME
 from botlint.shell.process import Variable
 from botlint.shell.signals import (
@@ -302,16 +302,22 @@ def _source(shell: Shell, args: list[Value]) -> Status:
             return Undecided(f"source of {text or 'an unknown file'}")
         shell.complain(f"{text}: No such file or directory")
         return 1
-    frame = shell.enter_source(script, path, args[1:])
-    try:
-        status = shell.run_lines(script)
-    except ReturnFlow as flow:
-        shell.status = status = flow.status
-    finally:
-        shell.leave_source(frame, bool(args[1:]))
-    if "RETURN" in shell.traps:
-        shell.run_trap("RETURN")
-    return status
+
+    def read() -> Status:
+        frame = shell.enter_source(script, path, args[1:])
+        try:
+            status = shell.run_lines(script)
+        except ReturnFlow as flow:
+            shell.status = status = flow.status
+        finally:
+            shell.leave_source(frame, bool(args[1:]))
+        if "RETURN" in shell.traps:
+            shell.run_trap("RETURN")
+        return status
+
+    if args[1:] or shell.positional or not isinstance(path, str):
+        return read()
+    return segments.run(shell, id(script), [path], read)
 
 
 def _exec(shell: Shell, args: list[Value]) -> Status:

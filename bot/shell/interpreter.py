@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from botlint.documents import bash
 from botlint.shell import (
+    segments,
     assignment,
     choice,
     compound,
@@ -25,6 +26,7 @@ from botlint.shell.files import FileSystem
 from botlint.shell.paths import canonical
 from botlint.shell.patterns import matches
 from botlint.shell.process import (
+    LABEL,
     Call,
     Context,
     FileEntry,
@@ -54,9 +56,9 @@ from botlint.shell.signals import (
     Undecided,
     negate,
 )
-from botlint.shell.state import State
+from botlint.shell.state import Recording, State
 from botlint.shell.streams import In, Out
-from botlint.shell.values import Hole, Text, Value, concat, hole, resolve, text_of, touch
+from botlint.shell.values import Hole, Input, Text, Value, concat, hole, resolve, text_of, touch
 
 if TYPE_CHECKING:
     from botlint.shell.world import World
@@ -194,6 +196,7 @@ class Shell:
         self.log: list[tuple[Node, object]] = []
         self.tests: list[Test] = []
         self.steps = 0
+        self.symbols: dict[str, Input] = {}
         self.decided: dict[int, bool] = {}
         """Undecided tests that are tried both ways around a function call or loop, with the outcome under trial."""
         self.scopes: list[Scope] = []
@@ -504,7 +507,7 @@ class Shell:
     def complain(self, message: Value) -> Value:
         """Writes an error message of the shell itself; the message as it is shown."""
         path = self.source.path
-        name = self.name if path == self.process.script.source.path else self.shown_path(path)
+        name = self.shown_name if path == self.process.script.source.path else self.shown_path(path)
         shown = concat([name, f": line {self.line()}: ", message, "\n"])
         self.write(shown, 2)
         return shown
@@ -842,9 +845,16 @@ class Shell:
         self.tests.append(Test(self.place(), (value,), None))
 
     @property
-    def main_name(self) -> str | None:
+    def shown_name(self) -> Value:
+        """The name under which the script was started; while a library is recorded for other scripts, it is an input."""
+        if isinstance(self.vars, Recording) and self.name == self.process.label:
+            return Text((self.symbols[LABEL],))
+        return self.name
+
+    @property
+    def main_name(self) -> Value | None:
         """The outermost BASH_SOURCE; a command string has none."""
-        return None if self.dash_c else self.process.label
+        return None if self.dash_c else self.shown_name
 
     def shown_path(self, path: str) -> Value:
         """The path of a source as the script wrote it."""
@@ -911,7 +921,13 @@ class Shell:
         self, function: bash.Function, name: str, arguments: list[Value], temporary: bool = False
     ) -> Status:
         """Calls a function; `temporary` says that assignments stand before the call."""
-        return self._scoped("function", lambda: self._call_function(function, name, arguments, temporary))
+
+        def call() -> Status:
+            return self._scoped("function", lambda: self._call_function(function, name, arguments, temporary))
+
+        if function.source is self.process.script.source or temporary:
+            return call()
+        return segments.run(self, id(function), arguments, call)
 
     def _call_function(self, function: bash.Function, name: str, arguments: list[Value], temporary: bool) -> Status:
         if sum(1 for f in self.frames if f.function) >= MAX_FUNCTION_DEPTH:

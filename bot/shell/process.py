@@ -26,6 +26,9 @@ MAX_ALTERNATIVES = 12
 MAX_TURNS = 24
 """Undecided tests that are turned to find a path that serves."""
 
+LABEL = "@0"
+"""The input that holds the name under which a script was started; libraries ask who sourced them."""
+
 MAX_CALL_DEPTH = 20
 """Deepest chain of scripts that start scripts."""
 
@@ -399,6 +402,7 @@ class Process:
 
     def solve(self, world: World, inputs: Inputs, depth: int = 0) -> Solved:
         """How the process ends for a job, with the alternatives that hang on undecided tests."""
+        inputs[LABEL] = self.label
         leaf, child = self.leaf(world, inputs, {}, depth)
         solved = Solved(leaf, inputs, self, child)
         if not leaf.forks and not leaf.possible:

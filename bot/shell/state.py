@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from botlint.shell.process import FileEntry, Variable
 from botlint.shell.streams import In, Out
@@ -10,6 +10,40 @@ from botlint.shell.values import Text, Value
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
+
+
+class Recording(dict[str, Variable]):
+    """The variables of a shell while a segment is recorded: every name that is asked for is noted."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, values: dict[str, Variable], names: set[str]) -> None:
+        super().__init__(values)
+        self.names = names
+
+    def like(self, values: dict[str, Variable]) -> Recording:
+        """Other values under the same notes."""
+        return Recording(values, self.names)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.names.add(name)
+        return super().get(name, default)
+
+    def __getitem__(self, name: str) -> Variable:
+        self.names.add(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        self.names.add(str(name))
+        return super().__contains__(name)
+
+    def pop(self, name: str, *default: Any) -> Any:
+        self.names.add(name)
+        return super().pop(name, *default)
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        self.names.add(name)
+        return super().setdefault(name, default)
 
 
 class State:
@@ -61,7 +95,7 @@ class State:
     def restore(self, shell: Shell) -> None:
         """Brings the state back."""
         shell.version += 1
-        shell.vars = dict(self.vars)
+        shell.vars = shell.vars.like(self.vars) if isinstance(shell.vars, Recording) else dict(self.vars)
         shell.functions = dict(self.functions)
         shell.positional = list(self.positional)
         shell.options = dict(self.options)
@@ -94,34 +128,45 @@ class State:
             or self.context != other.context
             or self.functions.keys() != other.functions.keys()
             or any(body is not other.functions[name] for name, body in self.functions.items())
-            or not _all_same(self.positional, other.positional)
+            or not _allsame(self.positional, other.positional)
             or len(self.captures) != len(other.captures)
-            or not all(_all_same(a, b) for (_, a), (_, b) in zip(self.captures, other.captures, strict=True))
+            or not all(_allsame(a, b) for (_, a), (_, b) in zip(self.captures, other.captures, strict=True))
         ):
             return None
         left, right = self.vars, other.vars
-        return {name for name in left.keys() | right.keys() if not _same_variable(left.get(name), right.get(name))}
+        changed = [name for name, var in left.items() if right.get(name) is not var]
+        changed.extend(name for name in right if name not in left)
+        return {name for name in changed if not same_variable(left.get(name), right.get(name))}
 
 
-def _all_same(left: list[Value], right: list[Value]) -> bool:
-    return len(left) == len(right) and all(_same(a, b) for a, b in zip(left, right, strict=True))
+def _allsame(left: list[Value], right: list[Value]) -> bool:
+    return len(left) == len(right) and all(same(a, b) for a, b in zip(left, right, strict=True))
 
 
-def _same_variable(left: Variable | None, right: Variable | None) -> bool:
+def same_variable(left: Variable | None, right: Variable | None) -> bool:
+    """Whether two variables hold the same value in the same way."""
     if left is right:
         return True
     if left is None or right is None:
         return False
-    return left.exported == right.exported and left.kind == right.kind and _same(left.value, right.value)
+    return (
+        left.exported == right.exported
+        and left.kind == right.kind
+        and left.readonly == right.readonly
+        and left.integer == right.integer
+        and left.nameref == right.nameref
+        and same(left.value, right.value)
+    )
 
 
-def _same(left: object, right: object) -> bool:
+def same(left: object, right: object) -> bool:
+    """Whether two values (or tables of values) are the same template."""
     if left is right:
         return True
     if isinstance(left, Text) and isinstance(right, Text):
         return len(left.pieces) == len(right.pieces) and all(map(_same_piece, left.pieces, right.pieces))
     if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(_same(v, right[k]) for k, v in left.items())
+        return left.keys() == right.keys() and all(same(v, right[k]) for k, v in left.items())
     return isinstance(left, str) and left == right
 
 

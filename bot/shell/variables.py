@@ -74,7 +74,7 @@ def special(shell: Shell, name: str) -> Value | None:
     if name.isdigit():
         number = int(name)
         if number == 0:
-            return shell.name
+            return shell.shown_name
         return shell.positional[number - 1] if number <= len(shell.positional) else None
     function = _SPECIALS.get(name)
     if function is not None:

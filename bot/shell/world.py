@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from botlint.documents.bash import Script, parse_script
 from botlint.shell.files import FileSystem, Kind, RevisionFiles
 from botlint.shell.process import (
+    LABEL,
     MAX_CALL_DEPTH,
     Call,
     Context,
@@ -218,18 +219,24 @@ class World:
         self.runs += 1
         call = inputs.call
         shell = (kind or Shell)(self, process, inputs, forced, depth, FileSystem(self.files, None if call is None else call.files, self.machine))
+        symbols = shell.symbols
+        symbols[LABEL] = Input(LABEL, process.label)
         for name in sorted(process.names):
-            value = Text((Input(name, inputs[name]),))
+            symbols[name] = Input(name, inputs[name])
+            value = Text((symbols[name],))
             if name.startswith("BASH_FUNC_"):
                 shell.import_function(name.removeprefix("BASH_FUNC_").removesuffix("%%"), value)
             else:
                 shell.vars[name] = Variable(value, True, inherited=True)
-        shell.positional = [Text((Input(str(k + 1), inputs[str(k + 1)]),)) for k in range(process.nargs)]
+        for number in range(1, process.nargs + 1):
+            symbols[str(number)] = Input(str(number), inputs[str(number)])
+            shell.positional.append(Text((symbols[str(number)],)))
         for letter in process.options:
             if letter in _OPTION_LETTERS:
                 shell.options[_OPTION_LETTERS[letter]] = True
         if "<" in process.options:
-            shell.fds[0] = In(Text((Input("0", inputs["0"]),)))
+            symbols["0"] = Input("0", inputs["0"])
+            shell.fds[0] = In(Text((symbols["0"],)))
         shell.vars.pop("PWD", None)
         leaf, child = run(shell)
         return shell.log, leaf, child

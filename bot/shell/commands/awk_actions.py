@@ -24,19 +24,19 @@ from botlint.shell.regex import Regex, Scanner
 
 
 class Next(Exception):  # noqa: N818 (not an error)
-    pass
+    """`next`: the record is done."""
 
 
 class Exit(Exception):  # noqa: N818 (not an error)
-    pass
+    """`exit`: the program is done."""
 
 
 class Break(Exception):  # noqa: N818 (not an error)
-    pass
+    """`break`: the loop is done."""
 
 
 class Continue(Exception):  # noqa: N818 (not an error)
-    pass
+    """`continue`: this round of the loop is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,8 @@ _Constant = TypeVar("_Constant")
 
 
 def constantly(value: _Constant) -> Callable[[Machine], _Constant]:
+    """The same value each time."""
+
     def run(machine: Machine) -> _Constant:
         del machine
         return value
@@ -59,6 +61,7 @@ def constantly(value: _Constant) -> Callable[[Machine], _Constant]:
 
 
 def always(machine: Machine) -> bool:
+    """The condition of a rule without a pattern."""
     del machine
     return True
 
@@ -74,6 +77,8 @@ def is_true(condition: Expression) -> Callable[[Machine], bool]:
 
 
 def evaluated(expression: Expression) -> Statement:
+    """An expression as a statement."""
+
     def run(machine: Machine) -> None:
         machine.step()
         expression(machine)
@@ -82,6 +87,8 @@ def evaluated(expression: Expression) -> Statement:
 
 
 def raising(kind: type[Exception]) -> Statement:
+    """A jump."""
+
     def run(machine: Machine) -> None:
         del machine
         raise kind
@@ -90,6 +97,8 @@ def raising(kind: type[Exception]) -> Statement:
 
 
 def exiting(status: Expression | None) -> Statement:
+    """`exit`, with a status when one is given."""
+
     def run(machine: Machine) -> None:
         if status is not None:
             machine.status = int(to_number(status(machine))) & 255
@@ -99,10 +108,13 @@ def exiting(status: Expression | None) -> Statement:
 
 
 def print_record(machine: Machine) -> None:
+    """What a rule without an action does."""
     machine.emit(machine.whole() + machine.text(machine.variables["ORS"]))
 
 
 def range_rule(first: Expression, second: Expression, name: str) -> Callable[[Machine], bool]:
+    """`first, second`: holds from a record to another; `name` keeps the state."""
+
     def selects(machine: Machine) -> bool:
         active = bool(machine.variables.get(name))
         if not active and not machine.truth(first(machine)):
@@ -114,6 +126,8 @@ def range_rule(first: Expression, second: Expression, name: str) -> Callable[[Ma
 
 
 def looped(condition: Expression, body: Statement, change: Statement | None) -> Statement:
+    """while, and the rest of do and for."""
+
     def run(machine: Machine) -> None:
         while machine.truth(condition(machine)):
             machine.step()
@@ -130,6 +144,8 @@ def looped(condition: Expression, body: Statement, change: Statement | None) -> 
 
 
 def for_in(variable: str, array: str, body: Statement) -> Statement:
+    """`for (variable in array)`; raises Unmodelled where the order would count."""
+
     def run(machine: Machine) -> None:
         keys = list(machine.array(array))
         if len(keys) > 1:
@@ -147,12 +163,15 @@ def for_in(variable: str, array: str, body: Statement) -> Statement:
 
 
 def output_text(machine: Machine, value: Value) -> str:
+    """The text of a value in print."""
     if isinstance(value, float):
         return number_text(value, str(machine.variables["OFMT"]))
     return machine.text(value)
 
 
 def assigned(place: Place, operator: str, value: Expression) -> Expression:
+    """`place = value`, or with an operator."""
+
     def run(machine: Machine) -> Value:
         result = value(machine)
         if operator:
@@ -164,6 +183,8 @@ def assigned(place: Place, operator: str, value: Expression) -> Expression:
 
 
 def incremented(place: Place, amount: float, *, before: bool) -> Expression:
+    """`++` and `--`."""
+
     def run(machine: Machine) -> Value:
         old = to_number(place.get(machine))
         place.set(machine, old + amount)
@@ -173,18 +194,22 @@ def incremented(place: Place, amount: float, *, before: bool) -> Expression:
 
 
 def either_of(left: Expression, right: Expression) -> Expression:
+    """`left || right`."""
     return lambda machine: float(machine.truth(left(machine)) or machine.truth(right(machine)))
 
 
 def both_of(left: Expression, right: Expression) -> Expression:
+    """`left && right`."""
     return lambda machine: float(machine.truth(left(machine)) and machine.truth(right(machine)))
 
 
 def membership_of(index: Expression, array: str) -> Expression:
+    """`index in array`."""
     return lambda machine: float(machine.text(index(machine)) in machine.array(array))
 
 
 def joined_index(items: Sequence[Expression]) -> Expression:
+    """The subscript of several values."""
     if not items:
         raise Unmodelled("an empty subscript")
     if len(items) == 1:
@@ -193,12 +218,15 @@ def joined_index(items: Sequence[Expression]) -> Expression:
 
 
 def search_in(machine: Machine, regex: Regex, text: str) -> tuple[int, int] | None:
+    """The span of the first match."""
     machine.step(1 + len(text) // 64)
     found = regex.search(text, budget=machine.budget)
     return None if found is None else (found.start, found.end)
 
 
 def matched(left: Expression, regex: Callable[[Machine], Regex], negated: bool) -> Expression:
+    """`left ~ regex`, or `!~`."""
+
     def run(machine: Machine) -> Value:
         text = machine.text(left(machine))
         return float((search_in(machine, regex(machine), text) is None) == negated)
@@ -207,6 +235,8 @@ def matched(left: Expression, regex: Callable[[Machine], Regex], negated: bool) 
 
 
 def compared(operator: str, left: Expression, right: Expression) -> Expression:
+    """A comparison: of numbers where both sides look like some."""
+
     def run(machine: Machine) -> Value:
         first, second = left(machine), right(machine)
         if looks_numeric(first) and looks_numeric(second):
@@ -229,6 +259,8 @@ def _ordered(operator: str, first: float | str, second: float | str) -> bool:
 
 
 def concatenated(left: Expression, right: Expression) -> Expression:
+    """One text after the other."""
+
     def run(machine: Machine) -> Value:
         machine.step()
         first = machine.text(left(machine))
@@ -238,6 +270,8 @@ def concatenated(left: Expression, right: Expression) -> Expression:
 
 
 def calculated(operator: str, left: Expression, right: Expression) -> Expression:
+    """An arithmetic operator."""
+
     def run(machine: Machine) -> Value:
         machine.step()
         first = to_number(left(machine))
@@ -270,6 +304,8 @@ def _calculate(operator: str, first: float, second: float) -> float:
 
 
 def field_place(index: Expression) -> tuple[Expression, Place]:
+    """`$index` as a value and as a place."""
+
     def number(machine: Machine) -> int:
         result = int(to_number(index(machine)))
         if result < 0:
@@ -286,6 +322,8 @@ def field_place(index: Expression) -> tuple[Expression, Place]:
 def substitution_of(
     regex: Callable[[Machine], Regex], replacement: Expression, place: Place, *, every: bool
 ) -> Expression:
+    """`sub` and `gsub`; the value is the number of replacements."""
+
     def run(machine: Machine) -> Value:
         used = regex(machine)
         template = machine.text(replacement(machine))
@@ -331,6 +369,7 @@ _ARGUMENTS = {"length": (0, 1), "substr": (2, 3), "index": (2, 2), "sprintf": (1
 
 
 def function_of(name: str, items: Sequence[Expression]) -> Expression:
+    """A call of a built-in function."""
     low, high = _ARGUMENTS.get(name, (1, 1))
     if not low <= len(items) <= high:
         raise Unmodelled(f"the arguments of {name}")
@@ -375,6 +414,7 @@ _DIRECTIVE = re.compile(r"%(?:(%)|([-+ #0]*)([0-9]{0,4})(?:\.([0-9]{0,4}))?([a-z
 
 
 def formatted(machine: Machine, template: str, values: Sequence[Value]) -> str:
+    """The text of printf; raises Unmodelled where awks differ."""
     pieces: list[str] = []
     at = used = 0
     while True:

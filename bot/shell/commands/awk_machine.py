@@ -33,6 +33,7 @@ MAX_INTEGER = 2.0**31 - 1
 
 
 def to_number(value: Value) -> float:
+    """The number at the start of a value; raises Unmodelled where awks differ."""
     if value is None:
         return 0.0
     if isinstance(value, float):
@@ -47,6 +48,7 @@ def to_number(value: Value) -> float:
 
 
 def number_text(value: float, form: str) -> str:
+    """The text of a number; raises Unmodelled where awks differ."""
     if not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0):
         raise Unmodelled("a number that awks write in different ways")
     if value == int(value):
@@ -59,6 +61,7 @@ def number_text(value: float, form: str) -> str:
 
 
 def looks_numeric(value: Value) -> bool:
+    """True for numbers, and for input that looks like one."""
     if value is None or isinstance(value, float):
         return True
     if not isinstance(value, Input):
@@ -125,6 +128,8 @@ def unescaped(text: str) -> str:
 
 
 class Machine:
+    """The state of a running program."""
+
     def __init__(self, lines: Iterator[str]) -> None:
         self.lines = lines
         self.variables: dict[str, Value] = {

@@ -59,6 +59,8 @@ MAX_PROGRAM = 20_000
 
 @dataclass(slots=True)
 class Program:
+    """The rules of a program."""
+
     begin: list[Statement] = field(default_factory=list)
     rules: list[tuple[Callable[[Machine], bool], Statement]] = field(default_factory=list)
     end: list[Statement] = field(default_factory=list)
@@ -724,6 +726,7 @@ class _Reader:
 
 @lru_cache(maxsize=256)
 def read_program(source: str) -> Program:
+    """The program that a text says; raises Unmodelled on what is not read."""
     if len(source) > MAX_PROGRAM:
         raise Unmodelled("the program is too long")
     return _Reader(source).program()

@@ -12,11 +12,14 @@ from botlint.shell.commands.jq_values import Environment, Failure, Filter, Json,
 
 
 def identity(environment: Environment, value: Json) -> Iterator[Json]:
+    """`.`."""
     environment.step()
     yield value
 
 
 def constantly(constant: Json) -> Filter:
+    """A filter that gives one value."""
+
     def run(environment: Environment, value: Json) -> Iterator[Json]:
         del value
         environment.step()
@@ -26,6 +29,8 @@ def constantly(constant: Json) -> Filter:
 
 
 def variable_of(name: str) -> Filter:
+    """`$name`."""
+
     def run(environment: Environment, value: Json) -> Iterator[Json]:
         del value
         if name not in environment.variables:
@@ -36,6 +41,8 @@ def variable_of(name: str) -> Filter:
 
 
 def piped(left: Filter, right: Filter) -> Filter:
+    """`left | right`."""
+
     def run(environment: Environment, value: Json) -> Iterator[Json]:
         for item in left(environment, value):
             environment.step()
@@ -45,6 +52,8 @@ def piped(left: Filter, right: Filter) -> Filter:
 
 
 def bound(source: Filter, name: str, body: Filter) -> Filter:
+    """`source as $name | body`."""
+
     def run(environment: Environment, value: Json) -> Iterator[Json]:
         for item in source(environment, value):
             environment.step()
@@ -54,10 +63,13 @@ def bound(source: Filter, name: str, body: Filter) -> Filter:
 
 
 def both_of(left: Filter, right: Filter) -> Filter:
+    """`left, right`."""
     return lambda environment, value: chain(left(environment, value), right(environment, value))
 
 
 def alternative_to(left: Filter, right: Filter) -> Filter:
+    """`left // right`."""
+
     def run(environment: Environment, value: Json) -> Iterator[Json]:
         found = False
         try:
@@ -74,6 +86,8 @@ def alternative_to(left: Filter, right: Filter) -> Filter:
 
 
 def logical_of(left: Filter, right: Filter, *, stop: bool) -> Filter:
+    """`and` (`stop` is false) and `or`."""
+
     def run(environment: Environment, value: Json) -> Iterator[Json]:
         for first in left(environment, value):
             if is_true(first) == stop:
@@ -86,6 +100,8 @@ def logical_of(left: Filter, right: Filter, *, stop: bool) -> Filter:
 
 
 def binary_of(operator: str, left: Filter, right: Filter) -> Filter:
+    """An operator on every pair of results, as jq orders them."""
+
     def run(environment: Environment, value: Json) -> Iterator[Json]:
         for second in right(environment, value):
             for first in left(environment, value):
@@ -96,10 +112,13 @@ def binary_of(operator: str, left: Filter, right: Filter) -> Filter:
 
 
 def negated_of(operand: Filter) -> Filter:
+    """`-operand`."""
     return binary_of("-", constantly(0), operand)
 
 
 def caught(body: Filter, handler: Filter | None) -> Filter:
+    """`body?` and `try body catch handler`."""
+
     def run(environment: Environment, value: Json) -> Iterator[Json]:
         try:
             yield from body(environment, value)
@@ -111,6 +130,8 @@ def caught(body: Filter, handler: Filter | None) -> Filter:
 
 
 def conditional_of(test: Filter, then: Filter, otherwise: Filter) -> Filter:
+    """`if test then ... else ... end`."""
+
     def run(environment: Environment, value: Json) -> Iterator[Json]:
         for result in test(environment, value):
             yield from (then if is_true(result) else otherwise)(environment, value)
@@ -119,6 +140,8 @@ def conditional_of(test: Filter, then: Filter, otherwise: Filter) -> Filter:
 
 
 def reduced(source: Filter, name: str, start: Filter, update: Filter) -> Filter:
+    """`reduce source as $name (start; update)`."""
+
     def run(environment: Environment, value: Json) -> Iterator[Json]:
         for state in start(environment, value):
             current = state
@@ -133,6 +156,8 @@ def reduced(source: Filter, name: str, start: Filter, update: Filter) -> Filter:
 
 
 def collected(inner: Filter) -> Filter:
+    """`[inner]`."""
+
     def run(environment: Environment, value: Json) -> Iterator[Json]:
         yield list(inner(environment, value))
 
@@ -140,6 +165,8 @@ def collected(inner: Filter) -> Filter:
 
 
 def with_entry(objects: Filter, key: Filter, item: Filter) -> Filter:
+    """An object with one more entry."""
+
     def run(environment: Environment, value: Json) -> Iterator[Json]:
         for base in objects(environment, value):
             for name in key(environment, value):
@@ -152,6 +179,8 @@ def with_entry(objects: Filter, key: Filter, item: Filter) -> Filter:
 
 
 def pipe_index(subject: Filter, index: Filter) -> Filter:
+    """`subject[index]`."""
+
     def run(environment: Environment, value: Json) -> Iterator[Json]:
         for base in subject(environment, value):
             for key in index(environment, value):
@@ -162,6 +191,8 @@ def pipe_index(subject: Filter, index: Filter) -> Filter:
 
 
 def sliced(subject: Filter, low: Filter | None, high: Filter | None) -> Filter:
+    """`subject[low:high]`."""
+
     def bounds(filter_: Filter | None, environment: Environment, value: Json) -> Iterator[Json]:
         return iter((None,)) if filter_ is None else filter_(environment, value)
 
@@ -186,6 +217,7 @@ def _edge(value: Json) -> int | None:
 
 
 def iterated(environment: Environment, value: Json) -> Iterator[Json]:
+    """`.[]`."""
     if not isinstance(value, list | dict):
         raise Failure("cannot iterate")
     for item in value.values() if isinstance(value, dict) else value:
@@ -194,6 +226,7 @@ def iterated(environment: Environment, value: Json) -> Iterator[Json]:
 
 
 def recurse(environment: Environment, value: Json) -> Iterator[Json]:
+    """`..`."""
     environment.step()
     yield value
     if isinstance(value, list | dict):
@@ -202,11 +235,14 @@ def recurse(environment: Environment, value: Json) -> Iterator[Json]:
 
 
 def to_string(environment: Environment, value: Json) -> Iterator[Json]:
+    """`tostring`."""
     environment.step()
     yield text_of(value)
 
 
 def per_value(function: Callable[[Json], Json]) -> Filter:
+    """A function of one value as a filter."""
+
     def run(environment: Environment, value: Json) -> Iterator[Json]:
         environment.step(1 + (len(value) if isinstance(value, list | dict) else 0))
         yield function(value)

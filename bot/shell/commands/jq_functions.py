@@ -371,6 +371,7 @@ MAKERS: dict[tuple[str, int], Callable[..., Filter]] = {
 
 
 def format_of(name: str) -> Filter:
+    """The filter of a format such as `@csv`; raises Unmodelled on one that is not known."""
     match name:
         case "@text":
             return to_string

@@ -398,6 +398,7 @@ class _Reader:
 
 @lru_cache(maxsize=256)
 def compiled(source: str) -> Filter:
+    """The filter that a text says; raises Unmodelled on what is not read."""
     if len(source) > MAX_PROGRAM:
         raise Unmodelled("the filter is too long")
     return _Reader(source).whole()

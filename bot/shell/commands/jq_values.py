@@ -42,15 +42,18 @@ Filter = Callable[[Environment, Json], Iterator[Json]]
 
 
 def number_of(text: str) -> Json:
+    """The value of a number in a filter."""
     number = float(text)
     return int(number) if number == int(number) and abs(number) <= _MAX_INTEGER else number
 
 
 def is_true(value: Json) -> bool:
+    """False for null and false only."""
     return value is not None and value is not False
 
 
 def indexed(base: Json, key: Json) -> Json:
+    """`base[key]`; raises Failure where jq does."""
     if isinstance(base, dict) and isinstance(key, str):
         return base.get(key)
     if isinstance(base, list) and isinstance(key, int) and not isinstance(key, bool):
@@ -63,10 +66,12 @@ def indexed(base: Json, key: Json) -> Json:
 
 
 def is_number(value: Json) -> bool:
+    """True for numbers, which booleans are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def type_name(value: Json) -> str:
+    """jq's name for the type of a value."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -95,12 +100,14 @@ def sort_key(value: Json) -> tuple[object, ...]:
 
 
 def plain_number(number: float) -> Json:
+    """A result as an integer where it is one; raises Unmodelled when it is not finite."""
     if not math.isfinite(number):
         raise Unmodelled("a number that is too large")
     return int(number) if number == int(number) and abs(number) <= _MAX_INTEGER else number
 
 
 def calculate(environment: Environment, operator: str, first: Json, second: Json) -> Json:
+    """The value of a binary operator; raises Failure where jq does."""
     if operator in ("==", "!=", "<", "<=", ">", ">="):
         left, right = sort_key(first), sort_key(second)
         order = (left > right) - (left < right)
@@ -142,6 +149,7 @@ def _arithmetic(operator: str, first: float, second: float) -> Json:
 
 
 def added(environment: Environment, first: Json, second: Json) -> Json:
+    """`first + second`; raises Failure where jq does."""
     if first is None:
         return second
     if second is None:
@@ -163,16 +171,19 @@ def added(environment: Environment, first: Json, second: Json) -> Json:
 
 
 def split_text(text: str, separator: str) -> Json:
+    """The parts of a text."""
     if not text:
         return []
     return list[Json](text.split(separator) if separator else text)
 
 
 def text_of(value: Json) -> str:
+    """A text itself, or another value as JSON."""
     return value if isinstance(value, str) else dumped(value)
 
 
 def dumped(value: Json, indent: int | None = None, *, sort_keys: bool = False) -> str:
+    """A value as JSON; raises Unmodelled where versions of jq differ."""
     _check_numbers(value)
     separators = (",", ": ") if indent else (",", ":")
     try:
@@ -196,12 +207,14 @@ def _check_numbers(value: Json) -> None:
 
 
 def as_list(value: Json) -> list[Json]:
+    """An array, or Failure."""
     if not isinstance(value, list):
         raise Failure("not an array")
     return value
 
 
 def as_text(value: Json) -> str:
+    """A text, or Failure."""
     if not isinstance(value, str):
         raise Failure("not a string")
     return value

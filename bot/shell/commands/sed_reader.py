@@ -36,6 +36,8 @@ class _Substitution:
 
 @dataclass(frozen=True, slots=True)
 class Command:
+    """One command with its addresses; `target` is a place in the script or an exit status."""
+
     name: str
     addresses: tuple[Address, ...]
     negated: bool
@@ -399,6 +401,7 @@ def _append_text(items: list[str | int], character: str) -> None:
 
 @lru_cache(maxsize=256)
 def read_script(script: str, extended: bool) -> tuple[Command, ...]:
+    """The commands of a script; raises Unmodelled on what is not read."""
     if len(script) > MAX_SCRIPT:
         raise Unmodelled("the script is too long")
     try:

@@ -1,0 +1,304 @@
+"""What a library does is interpreted once.
+
+Sourcing a file and calling a function of a sourced file are segments. The first time, the variables that a segment reads are recorded
+with what they were, and what it does to the shell. Another script that comes to the same segment with the same values, for which all
+decisions fall out the same way, takes over the effect. Symbols in the effect are bound anew to the inputs of that script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from botlint.documents import bash
+from botlint.shell.paths import canonical
+from botlint.shell.process import (
+    ChooseNode,
+    FileEntry,
+    FileNode,
+    Fork,
+    Guard,
+    Node,
+    ObserveNode,
+    Possible,
+    Variable,
+    evaluate,
+)
+from botlint.shell.signals import Status
+from botlint.shell.state import Recording, same, same_variable
+from botlint.shell.streams import In, Out
+from botlint.shell.values import Derived, Either, Input, Text, Value, resolve, text_of
+
+if TYPE_CHECKING:
+    from botlint.shell.interpreter import Shell
+
+MAX_VERSIONS = 24
+"""Effects that are kept of one segment."""
+
+
+@dataclass(slots=True)
+class _Effect:
+    """One way through a segment."""
+
+    reads: dict[str, Variable | None]
+    entries: list[tuple[str, str]]
+    log: list[tuple[Node, object]]
+    writes: dict[str, Variable | None]
+    functions: dict[str, bash.Function]
+    made: list[tuple[Value, FileEntry]]
+    possible: list[Possible]
+    forks: list[Fork]
+    watches: dict[str, list[Fork]]
+    status: Status
+    guard: Guard | None
+    options: dict[str, bool]
+    shopt: dict[str, bool]
+    said: Value | None
+    said_error: Value | None
+    background: Value
+    truncated: bool
+    steps: int
+    after: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Segments:
+    """The effects that are known, by segment."""
+
+    effects: dict[tuple[object, ...], list[_Effect]] = field(default_factory=dict)
+    functions: dict[tuple[object, ...], int] = field(default_factory=dict)
+
+
+def run(shell: Shell, identity: object, arguments: list[Value], action: Callable[[], Status]) -> Status:
+    """Takes over the effect of a segment if one fits, else runs `action` (and records it)."""
+    if shell.world.segments is None or shell.forced or shell.decided or shell.status != 0 or not _quiet(shell):
+        return action()
+    key = (
+        identity,
+        tuple(sorted((where, text_of(shown) or "") for where, shown in shell.source_names.items())),
+        len(arguments),
+        _functions_key(shell),
+        tuple(sorted(k for k, v in shell.options.items() if v)),
+        tuple(sorted(k for k, v in shell.shopt.items() if v)),
+        tuple(sorted(shell.traps.items())),
+        shell.context,
+        shell.lenient > 0,
+        shell.subshells,
+        len([f for f in shell.frames if f.function]),
+    )
+    known = shell.world.segments.effects.setdefault(key, [])
+    for effect, given in known:
+        if all(map(same, given, arguments)) and _fits(shell, effect):
+            return _take_over(shell, effect)
+    if isinstance(shell.vars, Recording) or len(known) >= MAX_VERSIONS:
+        return action()
+    effect = _record(shell, action)
+    status: Status = shell.status
+    if effect is not None:
+        known.append((effect, list(arguments)))  # type: ignore[arg-type]
+        status = effect.status
+    return status
+
+
+def _quiet(shell: Shell) -> bool:
+    """Whether nobody reads what the segment writes, and it has nothing of its own to read."""
+    out, error, source = shell.fds.get(1), shell.fds.get(2), shell.fds.get(0)
+    return (
+        isinstance(out, Out)
+        and not out.wanted
+        and isinstance(error, Out)
+        and not error.wanted
+        and isinstance(source, In)
+        and source.value == ""
+        and len(shell.fds) == 3
+        and not shell.unfollowed
+    )
+
+
+def _functions_key(shell: Shell) -> int:
+    parts = tuple((n, id(f)) for n, f in shell.functions.items())
+    table = shell.world.segments.functions  # type: ignore[union-attr]
+    return table.setdefault(parts, len(table))
+
+
+def _record(shell: Shell, action: Callable[[], Status]) -> _Effect | None:
+    """Runs a segment and notes what it does; None if its effect cannot be taken over."""
+    before = dict(shell.vars)
+    functions = dict(shell.functions)
+    traps, context, positional = dict(shell.traps), shell.context, list(shell.positional)
+    log, made, steps = len(shell.log), len(shell.files.entries), shell.steps
+    entries = [(where, entry.kind) for where, _, entry in shell.files.entries]
+    possible, forks = len(shell.possible), len(shell.forks)
+    watches = {n: list(f) for n, f in shell.watches.items()}
+    guard, truncated, failed = shell.guard, shell.truncated, shell.failed_call
+    said, said_error = shell.said, shell.said_error
+    shell.said = shell.said_error = None
+    names: set[str] = set()
+    shell.vars = Recording(before, names)
+    try:
+        status = action()
+    finally:
+        shell.vars = dict(shell.vars)
+        last_said, last_error = shell.said, shell.said_error
+        shell.said = said if last_said is None else last_said
+        shell.said_error = said_error if last_error is None else last_error
+    shell.status = status
+    logged = shell.log[log:]
+    plain = all(node.__class__ in (ObserveNode, ChooseNode, FileNode) for node, _ in logged)
+    same_shell = (
+        shell.traps == traps
+        and shell.context == context
+        and shell.failed_call == failed
+        and not shell.unfollowed
+        and len(positional) == len(shell.positional)
+        and all(map(same, positional, shell.positional))
+        and len(shell.files.entries) >= made
+        and len(shell.possible) >= possible
+        and len(shell.forks) >= forks
+        and all(shell.functions.get(n) is f for n, f in functions.items())
+    )
+    if not plain or not same_shell or len(shell.fds) != 3:
+        return None
+    after = shell.vars
+    writes = {n: after.get(n) for n in before.keys() | after.keys() if before.get(n) is not after.get(n)}
+    return _Effect(
+        reads={n: before.get(n) for n in names | writes.keys()},
+        entries=entries,
+        log=logged,
+        writes=writes,
+        functions={n: f for n, f in shell.functions.items() if n not in functions},
+        made=[(template, entry) for _, template, entry in shell.files.entries[made:]],
+        possible=shell.possible[possible:],
+        forks=shell.forks[forks:],
+        watches={n: f for n, f in shell.watches.items() if watches.get(n) != f},
+        status=status,
+        guard=guard,
+        options=dict(shell.options),
+        shopt=dict(shell.shopt),
+        said=last_said,
+        said_error=last_error,
+        background=shell.last_background,
+        truncated=shell.truncated and not truncated,
+        steps=shell.steps - steps,
+    )
+
+
+def _fits(shell: Shell, effect: _Effect) -> bool:
+    variables = shell.vars
+    for name, was in effect.reads.items():
+        if not same_variable(variables.get(name), was):
+            return False
+    if [(where, entry.kind) for where, _, entry in shell.files.entries] != effect.entries:
+        return False
+    if shell.watches and any(name in shell.watches for name in effect.reads):
+        return False
+    inputs = shell.inputs
+    for node, outcome in effect.log:
+        if isinstance(node, ObserveNode):
+            if evaluate(node, inputs) != outcome:
+                return False
+        elif isinstance(node, FileNode):
+            where = canonical(resolve(node.path, inputs), node.context)
+            if (None if where is None else inputs.file(where)) != outcome:
+                return False
+    return True
+
+
+def _take_over(shell: Shell, effect: _Effect) -> Status:
+    """Does to the shell what the segment did to the one in which it was recorded."""
+    renewed = _Renewal(shell, effect)
+    for node, outcome in effect.log:
+        shell.log.append((_fresh(node), outcome))
+    for name, var in effect.writes.items():
+        if var is None:
+            shell.vars.pop(name, None)
+        else:
+            shell.vars[name] = renewed.variable(var)
+    shell.functions.update(effect.functions)
+    for template, entry in effect.made:
+        path = renewed.value(template)
+        where = path if isinstance(path, str) else shell.canonical(path)
+        if where is not None:
+            content = None if entry.content is None else renewed.value(entry.content)
+            shell.files.put(where, path, replace(entry, content=content))
+    for possible in effect.possible:
+        leaf = possible.leaf
+        message = None if leaf.message is None else renewed.value(leaf.message)
+        shell.possible.append(Possible(possible.conditions, replace(leaf, message=message, guard=shell.guard)))
+    shell.forks.extend(renewed.forks.values())
+    for name, forks in effect.watches.items():
+        shell.watches[name] = [renewed.forks.get(id(f), f) for f in forks]
+    shell.options = dict(effect.options)
+    shell.shopt = dict(effect.shopt)
+    if effect.said is not None:
+        shell.said = renewed.value(effect.said)
+    if effect.said_error is not None:
+        shell.said_error = renewed.value(effect.said_error)
+    shell.last_background = renewed.value(effect.background)
+    shell.truncated = shell.truncated or effect.truncated
+    shell.steps += effect.steps // 10
+    shell.version += 1
+    shell.status = effect.status
+    return effect.status
+
+
+def _fresh(node: Node) -> Node:
+    if isinstance(node, ObserveNode):
+        return ObserveNode(node.function, node.partial, node.arguments)
+    if isinstance(node, FileNode):
+        return FileNode(node.path, node.context)
+    assert isinstance(node, ChooseNode)
+    return ChooseNode(node.site)
+
+
+class _Renewal:
+    """Binds the symbols of an effect to another shell: inputs by name, undecided tests to copies."""
+
+    def __init__(self, shell: Shell, effect: _Effect) -> None:
+        self.shell = shell
+        self.entry = effect.guard
+        self.forks = {id(f): replace(f) for f in effect.forks}
+        self.guards: dict[int, Guard | None] = {}
+        self.seen: dict[int, Value] = {}
+
+    def value(self, value: Value) -> Value:
+        if isinstance(value, str):
+            return value
+        found = self.seen.get(id(value))
+        if found is None:
+            pieces = tuple(self.pieces(value))
+            same_pieces = all(a is b for a, b in zip(pieces, value.pieces, strict=True))
+            found = self.seen[id(value)] = value if same_pieces else Text(pieces)
+        return found
+
+    def pieces(self, value: Text) -> Iterator[Any]:
+        for piece in value.pieces:
+            if isinstance(piece, Input):
+                yield self.shell.symbols[piece.name]
+            elif isinstance(piece, Derived):
+                arguments = tuple(self.value(a) for a in piece.arguments)
+                unchanged = all(a is b for a, b in zip(arguments, piece.arguments, strict=True))
+                yield piece if unchanged else Derived(piece.function, arguments)
+            elif isinstance(piece, Either):
+                fork = self.forks.get(id(getattr(piece.asked, "__self__", None)))
+                yield Either(self.value(piece.value), piece.asked if fork is None else fork.need)
+            else:
+                yield piece
+
+    def variable(self, var: Variable) -> Variable:
+        value = var.value
+        if isinstance(value, dict):
+            renewed: Any = {k: self.value(v) for k, v in value.items()}
+        else:
+            renewed = None if value is None else self.value(value)
+        return replace(var, value=renewed, guard=self.guard(var.guard))
+
+    def guard(self, guard: Guard | None) -> Guard | None:
+        """The same conditions under those that hold here."""
+        if guard is self.entry or guard is None:
+            return self.shell.guard
+        found = self.guards.get(id(guard))
+        if found is None:
+            found = self.guards[id(guard)] = Guard(self.guard(guard.outer), guard.place, guard.taken, guard.tests)
+        return found
