@@ -52,6 +52,7 @@ def assign(shell: Shell, name: str, value: Value, append: bool = False, index: V
             return False
         shell.put(name, new)
         return True
+    exporting = shell.options.get("allexport", False)
     shell.put(
         name,
         replace(
@@ -59,7 +60,8 @@ def assign(shell: Shell, name: str, value: Value, append: bool = False, index: V
             value=value,
             place=shell.place(),
             guard=shell.guard,
-            exported=old.exported or shell.options.get("allexport", False),
+            exported=old.exported or exporting,
+            inherited=old.inherited and not exporting,
         ),
     )
     return True

@@ -8,7 +8,10 @@ import pytest
 from plan_fixtures import LAUNCHER, RECIPE, make_repository, plans_of
 
 SERVE = '\nvllm serve "$MODEL" --port "$PORT"\n'
-START = f'srun --jobid=1 --container-image=i.sqsh --export=ALL,PORT=8888,{{more}} bash "{RECIPE}"\n'
+START = f"""\
+srun --jobid=1 --container-image=i.sqsh --container-mounts="$GITHUB_WORKSPACE:/workspace/" \\
+    --container-workdir=/workspace/ --export=ALL,PORT=8888,{{more}} bash "{RECIPE}"
+"""
 
 
 @pytest.mark.parametrize(
