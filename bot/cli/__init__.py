@@ -82,7 +82,7 @@ def _root(settings: Settings) -> None:
     \b
     Exit codes, for every command and format:
       0  clean
-      1  findings (or differences) at or above the fail level
+      1  findings at or above the fail level
       2  wrong usage or settings
       3  could not finish
       4  nothing to check

@@ -44,3 +44,7 @@ git_in_work --no-pager diff --stat HEAD~1 HEAD
 echo
 echo "== 3. What the change makes different in what is launched"
 show diff HEAD~1 HEAD --repo "$work"
+
+echo
+echo "== 4. Why the two jobs exit: where the value comes from, and which test it meets"
+show plan minimaxm3-fp4-mi355x-vllm-agentic-mtp --where kv-offloading=dram conc=32 --explain KV_OFFLOAD_BACKEND --repo "$examples"
