@@ -109,5 +109,19 @@ def common_options(function: Callable[Concatenate[Settings, P], R]) -> Callable[
     return with_settings
 
 
+_MODES = (
+    click.option("--eval", "mode", flag_value="every-eval", help="Every job as one that only runs its eval."),
+    click.option("--evals-only", "mode", flag_value="evals", help="The generator's rows with --evals-only."),
+    click.option("--all-evals", "mode", flag_value="all-evals", help="The generator's rows with --all-evals."),
+)
+
+
+def mode_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Give a command the options that choose other jobs than the sweep's: it receives `mode`, None without any."""
+    for option in reversed(_MODES):
+        function = option(function)
+    return function
+
+
 def _text(value: object) -> str | None:
     return None if value is None else str(value)

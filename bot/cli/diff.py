@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from botlint.cli.common import Settings, common_options
+from botlint.cli.common import Settings, common_options, mode_options
 from botlint.core.errors import NothingToCheck
 
 if TYPE_CHECKING:
@@ -25,13 +25,10 @@ if TYPE_CHECKING:
     default=Path(),
     help="The repository (default: the current folder).",
 )
-@click.option(
-    "--eval", "evals", is_flag=True, help="The jobs that run evals, as the generator's --evals-only picks them."
-)
-@click.option("--all-evals", is_flag=True, help="An eval for every configuration.")
+@mode_options
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="How to print it.")
 @common_options
-def diff(settings: Settings, base: str, head: str | None, repo: Path, evals: bool, all_evals: bool, form: str) -> int:
+def diff(settings: Settings, base: str, head: str | None, repo: Path, mode: Mode | None, form: str) -> int:
     """Show which jobs start something else in HEAD (default: the working tree) than in BASE, grouped by what changes.
 
     Jobs whose plans are equal are not mentioned. Differences are no finding: the exit code is 0 with and without them.
@@ -48,7 +45,7 @@ def diff(settings: Settings, base: str, head: str | None, repo: Path, evals: boo
     from botlint.plan.style import Style
     from botlint.repo.open import open_files
 
-    mode: Mode = "all-evals" if all_evals else "evals" if evals else "throughput"
+    mode = mode or "throughput"
     with open_files(repo, base) as old_files, open_files(repo, head) as new_files:
         old, new = Planner(old_files, mode), Planner(new_files, mode)
         # Most scripts are the same in both revisions: they are read once.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from botlint.cli.common import Settings, common_options
+from botlint.cli.common import Settings, common_options, mode_options
 from botlint.core.errors import NothingToCheck
 
 if TYPE_CHECKING:
@@ -35,10 +35,7 @@ MAX_PROBLEMS = 20
     help="The repository (default: the current folder).",
 )
 @click.option("--rev", metavar="REV", help="A git revision instead of the working tree.")
-@click.option(
-    "--eval", "evals", is_flag=True, help="The jobs that run evals, as the generator's --evals-only picks them."
-)
-@click.option("--all-evals", is_flag=True, help="An eval for every configuration.")
+@mode_options
 @click.option(
     "--where",
     multiple=True,
@@ -53,8 +50,7 @@ def plan(
     entries: tuple[str, ...],
     repo: Path,
     rev: str | None,
-    evals: bool,
-    all_evals: bool,
+    mode: Mode | None,
     where: tuple[str, ...],
     explain: str | None,
     form: str,
@@ -69,6 +65,7 @@ def plan(
       botlint plan
       botlint plan 'minimaxm3-*' --where tp=2 conc=1
       botlint plan --where outcome=exits --format json
+      botlint plan --eval --where scenario=agentic-coding
       botlint plan ENTRY --where tp=2 --explain VLLM_ROCM_USE_AITER
       botlint plan ENTRY --rev v1.2 --explain=--max-num-seqs
     """
@@ -78,9 +75,8 @@ def plan(
 
     names, bare = split_arguments(entries)
     conditions = [parse_condition(text) for text in (*where, *bare)]
-    mode: Mode = "all-evals" if all_evals else "evals" if evals else "throughput"
     with open_files(repo, rev) as files:
-        planner = Planner(files, mode)
+        planner = Planner(files, mode or "throughput")
         jobs = _selected(planner, names, conditions, settings)
         plans = _plans(planner, jobs, conditions, settings)
         problems = all_problems(planner)
