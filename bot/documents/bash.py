@@ -1,8 +1,8 @@
 """A bash syntax tree, read incrementally as bash itself reads a script.
 
-The reader follows the grammar of bash 5.2 (`parse.y`, `subst.c`): a script is a sequence of complete commands. Each is
-The reader follows the grammar of bash 5.2 (`parse.y`, `subst.c`). A script is a sequence of complete commands; each is read
-only when the one before it has been used, so that a syntax error far below a server does not hide its start.
+The reader follows the grammar of bash 5.2 (`parse.y`, `subst.c`). A script is a sequence of complete commands; each is
+read only when the one before it has been used, so that an error far below a server does not hide its start.
+
 Why not tree-sitter-bash: it silently misreads statements that recipes contain. `! a | b && c || d` becomes a pipeline
 with a list inside, `a && b > f` redirects the whole list, and words after a here-document operator are lost. The
 differential tests hold this reader against mvdan/sh and bashlex.

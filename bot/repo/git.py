@@ -147,7 +147,7 @@ class GitRevision(ListedFiles):
             except OSError as error:
                 raise CannotFinish(f"git cannot be started: {error}") from error
             with process:
-                assert process.stdout is not None  # noqa: S101
+                assert process.stdout is not None
                 complete = self._add_records(listing, process.stdout)
                 if not complete:
                     process.kill()
@@ -197,8 +197,8 @@ class GitRevision(ListedFiles):
     def _object(self, path: str, name: str, limit: int) -> bytes | None:
         """Asks the process for one object; a problem and None if it is missing or larger than `limit`."""
         process = self._running()
-        assert process.stdin is not None  # noqa: S101
-        assert process.stdout is not None  # noqa: S101
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
             process.stdin.write(name.encode("ascii") + b"\n")
             process.stdin.flush()

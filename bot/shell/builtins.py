@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from botlint.shell import arithmetic_values, conditions, declarations, formatting, jobs, options, reading, segments, variables
+from botlint.shell import (
+    arithmetic_values,
+    conditions,
+    declarations,
+    formatting,
+    jobs,
+    options,
+    reading,
+    segments,
+    variables,
+)
 from botlint.shell.names import ELEMENT, NAME
 from botlint.shell.process import Variable
 from botlint.shell.signals import (

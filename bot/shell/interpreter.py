@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from botlint.documents import bash
 from botlint.shell import (
-    segments,
     assignment,
     choice,
     compound,
@@ -20,6 +19,7 @@ from botlint.shell import (
     expansion,
     launching,
     redirection,
+    segments,
 )
 from botlint.shell.builtins import BUILTINS
 from botlint.shell.files import FileSystem
@@ -1140,7 +1140,7 @@ class Shell:
         statuses: list[Status] = []
         last = len(node.stages) - 1
         self.lenient += 1
-        errexit = self.lenient == 1
+        errexit = self.lenient == self.inverted + 1
         before = self.status
         try:
             for number, stage in enumerate(node.stages):

@@ -1,4 +1,4 @@
-"""External commands: wrappers that start another command, scripts that are started, servers, files, models, and the unknown rest."""
+"""External commands: wrappers around a command, scripts that are started, servers, models, and the unknown rest."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from botlint.core.unknown import Unknown
 from botlint.documents import bash
 from botlint.shell import conditions, filecommands, variables
 from botlint.shell.builtins import BUILTINS
@@ -26,7 +27,20 @@ from botlint.shell.process import (
 )
 from botlint.shell.signals import CallFlow, ServeFlow, Status, StopFlow, Undecided
 from botlint.shell.streams import In, Out
-from botlint.shell.values import Resolved, Text, Value, concat, derive, hole, resolve, text_of, touch, undecided
+from botlint.shell.values import (
+    Hole,
+    Resolved,
+    Symbol,
+    Text,
+    Value,
+    concat,
+    derive,
+    hole,
+    resolve,
+    text_of,
+    touch,
+    undecided,
+)
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
@@ -76,7 +90,8 @@ WRAPPERS: dict[str, Wrapper] = {
     "xvfb-run": Wrapper(_valued("-s -n")),
     "mpirun": Wrapper(
         _valued(
-            "-n -np -c -N --npernode -H --host --hostfile -hostfile --machinefile -x --bind-to --map-by --report-bindings -wdir --wdir"
+            "-n -np -c -N --npernode -H --host --hostfile -hostfile --machinefile -x --bind-to --map-by "
+            "--report-bindings -wdir --wdir"
         )
     ),
     "mpiexec": Wrapper(_valued("-n -np -c -N -H --host --hostfile -x --bind-to --map-by")),
@@ -195,7 +210,8 @@ def _not_executable(shell: Shell, path: Value) -> int:
 def _first_words(values: list[Value]) -> list[str | None]:
     """The words by which a server is recognised: literals, and the first few others where they are known."""
     return [
-        v if isinstance(v, str) else v.text if number < 4 and not undecided(v) else None for number, v in enumerate(values)
+        v if isinstance(v, str) else v.text if number < 4 and not undecided(v) else None
+        for number, v in enumerate(values)
     ]
 
 
@@ -294,7 +310,7 @@ class _Model:
 
 
 def _unknown(shell: Shell, base: str, arguments: Sequence[Value] = ()) -> Status:
-    """A command that nobody knows: it reads its input, may make the files that it is told of, and is taken to succeed."""
+    """A command that nobody knows: it reads its input, may make files that it is told of, and is taken to succeed."""
     _may_make(shell, arguments)
     stdin = shell.fds.get(0)
     if isinstance(stdin, In) and base not in ("nvidia-smi", "rocm-smi"):
@@ -322,12 +338,10 @@ def _may_make(shell: Shell, arguments: Sequence[Value]) -> None:
             shell.files.put(where, argument if isinstance(argument, Text) else where, FileEntry("unknown"))
 
 
-# -------------------------------------------------------------------------------------------------------------- wrappers
+# ------------------------------------------------------------------------------------------------------------- wrappers
 
 
-def _wrapped(
-    shell: Shell, base: str, wrapper: Wrapper, arguments: list[Value], overlay: dict[str, Variable]
-) -> Status:
+def _wrapped(shell: Shell, base: str, wrapper: Wrapper, arguments: list[Value], overlay: dict[str, Variable]) -> Status:
     overlay = dict(overlay)
     at = 0
     operands: list[Value] = []
@@ -378,7 +392,8 @@ def _outlasts(command: list[Value], operands: list[Value]) -> bool:
 
 def _seconds(text: str | None) -> float | None:
     match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhd]?)", text or "")
-    return None if match is None else float(match.group(1)) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[match.group(2)]
+    units = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+    return None if match is None else float(match.group(1)) * units[match.group(2)]
 
 
 def _env(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
@@ -392,7 +407,7 @@ def _env(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variab
         text = _start_of(value)
         operand = arguments[at + 1] if at + 1 < len(arguments) else ""
         if text in ("-i", "-", "--ignore-environment"):
-            overlay = {**{name: Variable(None, True) for name in shell.environment()}, **{n: Variable(None, True) for n in overlay}}
+            overlay = {name: Variable(None, True) for name in (*shell.environment(), *overlay)}
         elif text in ("-u", "--unset"):
             overlay[shell.concrete(operand) or ""] = Variable(None, True)
             at += 1
@@ -465,7 +480,7 @@ def _split_assignment(value: Value) -> tuple[str, Value]:
     return name, concat([head, Text(value.pieces[1:])]) if len(value.pieces) > 1 else head
 
 
-# ---------------------------------------------------------------------------------------------------------------- shells
+# --------------------------------------------------------------------------------------------------------------- shells
 
 
 _LONG_OPTION_LETTERS = {"errexit": "e", "nounset": "u", "xtrace": "x", "noglob": "f", "pipefail": "P"}
@@ -634,10 +649,7 @@ def _start(
     return code
 
 
-def _piece(piece: object) -> object:
-    from botlint.core.unknown import Unknown
-    from botlint.shell.values import Hole
-
+def _piece(piece: str | Unknown) -> str | Symbol:
     return Hole(piece.reason) if isinstance(piece, Unknown) else piece
 
 
@@ -662,16 +674,17 @@ class _Canonical:
         return canonical(text, self.context) or ""
 
 
-# ------------------------------------------------------------------------------------------------- srun, docker and such
+# ------------------------------------------------------------------------------------------------ srun, docker and such
 
 
 _SRUN_VALUED = _valued(
-    "-A --account -c --cpus-per-task -D --chdir -e --error -i --input -J --job-name -K -m -N --nodes -n --ntasks -o --output "
-    "-p --partition -t --time -w --nodelist -x --exclude --jobid --gres --gpus --gpus-per-node --gpus-per-task --ntasks-per-node "
-    "--mem --mpi --overcommit-x --container-image --container-mounts --container-workdir --container-name --container-env "
-    "--export --qos --reservation --segment --signal --comment --time-min --cpu-bind --gpu-bind --distribution --het-group "
-    "--relative --threads-per-core --wait --kill-on-bad-exit-x --mem-bind --network --open-mode --constraint -C --dependency -d "
-    "--licenses -L --mail-type --mail-user --nice-x --priority --profile --switches --task-epilog --task-prolog --uid --gid"
+    "-A --account -c --cpus-per-task -D --chdir -e --error -i --input -J --job-name -K -m -N --nodes -n --ntasks "
+    "-o --output -p --partition -t --time -w --nodelist -x --exclude --jobid --gres --gpus --gpus-per-node "
+    "--gpus-per-task --ntasks-per-node --mem --mpi --overcommit-x --container-image --container-mounts "
+    "--container-workdir --container-name --container-env --export --qos --reservation --segment --signal "
+    "--comment --time-min --cpu-bind --gpu-bind --distribution --het-group --relative --threads-per-core --wait "
+    "--kill-on-bad-exit-x --mem-bind --network --open-mode --constraint -C --dependency -d --licenses -L "
+    "--mail-type --mail-user --nice-x --priority --profile --switches --task-epilog --task-prolog --uid --gid"
 )
 """Options of Slurm's srun, salloc and sbatch that take a value (srun(1)), and those of the pyxis plugin."""
 
@@ -714,7 +727,7 @@ def _after(value: Value, count: int) -> Value:
 def _split_value(shell: Shell, value: Value, separator: str) -> list[Value]:
     """A list in one text, split at literal separators; templates in between stay whole."""
     if isinstance(value, str):
-        return value.split(separator)
+        return [*value.split(separator)]
     parts: list[list[Value]] = [[]]
     for piece in value.pieces:
         if isinstance(piece, str):
@@ -757,15 +770,16 @@ def _mounts(shell: Shell, specs: list[Value]) -> tuple[Mount, ...]:
             continue
         outside = shell.canonical(parts[0])
         inside = re.sub(r"/+$", "", inside) or "/"
-        out.append(Mount(inside, outside if outside is not None and outside.startswith(WORKSPACE) else f"@mount{inside}"))
+        is_checkout = outside is not None and outside.startswith(WORKSPACE)
+        out.append(Mount(inside, outside if outside is not None and is_checkout else f"@mount{inside}"))
     return tuple(out)
 
 
 def _container(shell: Shell, mounts: tuple[Mount, ...], workdir: Value | None) -> Context:
     """Where a container's command runs.
 
-    The working directory of a job's container holds the repository: if no mount of the checkout covers it, the directory
-    that is mounted there is a copy of the checkout that the launcher made on the node.
+    The working directory of a job's container holds the repository: if no mount of the checkout covers it, what is
+    mounted there is a copy of the checkout that the launcher made on the node.
     """
     if workdir is None:
         return Context("/", mounts)
@@ -775,9 +789,7 @@ def _container(shell: Shell, mounts: tuple[Mount, ...], workdir: Value | None) -
     if where is None:
         return Context("/unknown", mounts)
     if where.startswith("@mount") and not any(m.outside.startswith(WORKSPACE) for m in mounts):
-        mounts = tuple(
-            Mount(m.inside, WORKSPACE) if where.startswith(m.outside) else m for m in mounts
-        )
+        mounts = tuple(Mount(m.inside, WORKSPACE) if where.startswith(m.outside) else m for m in mounts)
         where = canonical(resolve(workdir, shell.inputs), Context("/", mounts))
         assert where is not None
     return Context(where, mounts)
@@ -859,10 +871,11 @@ def _may_run(text: str) -> bool:
 
 
 _DOCKER_VALUED = _valued(
-    "-e --env -v --volume -w --workdir --name --network --net --ipc --shm-size --gpus --device --entrypoint --mount --user -u "
-    "--ulimit --cap-add --security-opt --group-add --env-file --memory -m --cpus --cpuset-cpus --hostname -h --add-host -p "
-    "--publish --label -l --log-driver --log-opt --pid --platform --privileged-x --pull --restart --runtime --stop-signal "
-    "--tmpfs --ulimit --uts --cidfile --cgroupns --cpuset-mems --dns --expose --link --userns --volumes-from --sysctl"
+    "-e --env -v --volume -w --workdir --name --network --net --ipc --shm-size --gpus --device --entrypoint "
+    "--mount --user -u --ulimit --cap-add --security-opt --group-add --env-file --memory -m --cpus --cpuset-cpus "
+    "--hostname -h --add-host -p --publish --label -l --log-driver --log-opt --pid --platform --privileged-x "
+    "--pull --restart --runtime --stop-signal --tmpfs --ulimit --uts --cidfile --cgroupns --cpuset-mems --dns "
+    "--expose --link --userns --volumes-from --sysctl"
 )
 """Options of `docker run` and `docker exec` that take a value (docker-run(1))."""
 
@@ -929,7 +942,7 @@ def _mount_options(shell: Shell, specs: list[Value]) -> tuple[Mount, ...]:
 
 
 def _sbatch(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
-    """`sbatch [options] script args`: the job script runs with the exported environment; its output is not the caller's."""
+    """`sbatch [options] script args`: the job script runs with the exported environment, its output goes elsewhere."""
     options, rest = _options(values[1:], _SRUN_VALUED | _valued("--wrap --array -a --begin -b"))
     out = shell.fds.get(1)
     overlay = dict(overlay)
@@ -959,8 +972,8 @@ def _sbatch(shell: Shell, base: str, values: list[Value], overlay: dict[str, Var
     finally:
         shell.fds = keep
     if isinstance(out, Out) and out.wanted:
-        number = hole("job id", True)
-        shell.write(concat([number, "\n"]) if "--parsable" in options else concat(["Submitted batch job ", number, "\n"]))
+        said = "" if "--parsable" in options else "Submitted batch job "
+        shell.write(concat([said, hole("job id", True), "\n"]))
     return Undecided(f"{base} succeeds")
 
 

@@ -283,7 +283,7 @@ class _Program:
         self._shell = self._run_setting("shell")
         self._directory = self._run_setting("working-directory")
         run = caller.step.run
-        assert run is not None  # noqa: S101 - a launch step is one with a `run:`
+        assert run is not None
         template = run.template
         self._run_parts = template.parts if template is not None else ()
         self._run_expressions = template.expressions if template is not None else ()
