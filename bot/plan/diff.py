@@ -170,7 +170,7 @@ def match_jobs(
 
 
 def _match_key(plan: LaunchPlan, keys: Iterable[str], exactly: bool) -> object:
-    return repr(sorted(plan.job.items())) if exactly else identity(plan, keys)
+    return (plan.scenario, repr(sorted(plan.job.items()))) if exactly else identity(plan, keys)
 
 
 def _renamed(
