@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -254,3 +255,25 @@ def test_every_arm_in_real_bash_and_as_planned(healthy: bool, tmp_path: Path) ->
             layout = outcome.environment["VLLM_ROCM_SHUFFLE_KV_CACHE_LAYOUT"]
             assert layout == ("1" if row["tp"] == 4 or not healthy else "0")
             assert ("--kv-transfer-config" in outcome.argv) is asks_for_lmcache
+
+
+def test_demo_shows_exactly_what_the_change_breaks() -> None:
+    process = subprocess.run(
+        [str(EXAMPLES / "demo" / "run.sh"), str(Path(sys.executable).with_name("botlint"))],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={name: text for name, text in os.environ.items() if not name.startswith("GIT_")},
+    )
+    assert process.returncode == 0, process.stderr
+    change = process.stdout.partition("== 3.")[2].partition("== 4.")[0].split("$ botlint", 1)[1].splitlines()[2:]
+    entry, script = PLANTED, "benchmarks/single_node/agentic/minimaxm3_fp4_mi355x_mtp.sh"
+    assert [" ".join(line.split()) for line in change if line.strip() and not line.startswith("(exit")] == [
+        f"{entry} 3 of 11 jobs: tp 2, kv-offloading none, conc 1, 2, 5",
+        "~ VLLM_ROCM_SHUFFLE_KV_CACHE_LAYOUT 0 -> 1",
+        f"{entry} 2 of 11 jobs: tp 4, kv-offloading dram, kv-offload-backend lmcache 0.5.3, conc 32, 40",
+        "~ outcome serves -> exits 1",
+        f"now at {script}:41: Error: KV_OFFLOAD_BACKEND=lmcache is not supported here (empty or vllm-native)",
+        "5 of 63 jobs changed, 0 added, 0 removed",
+    ]
