@@ -523,7 +523,7 @@ def _shell(shell: Shell, base: str, arguments: list[Value], overlay: dict[str, V
 def _from_stdin(shell: Shell, arguments: list[Value], overlay: dict[str, Variable], options: str) -> Status:
     stdin = shell.fds.get(0)
     text = shell.drain(stdin) if isinstance(stdin, In) else None
-    if text is None:
+    if text is None or (isinstance(text, Text) and not any(isinstance(p, str) and p.strip() for p in text.pieces) and not text.known):
         return Undecided("a script from an unknown input")
     if text == "":
         return 0

@@ -33,6 +33,9 @@ from botlint.shell.values import Derived, Either, Input, Text, Value, resolve, t
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
 
+STATUS = "?"
+"""Stands for `$?` among the names that a segment reads: what was before it then decides, and its effect is not kept."""
+
 MAX_VERSIONS = 24
 """Effects that are kept of one segment."""
 
@@ -72,7 +75,7 @@ class Segments:
 
 def run(shell: Shell, identity: object, arguments: list[Value], action: Callable[[], Status]) -> Status:
     """Takes over the effect of a segment if one fits, else runs `action` (and records it)."""
-    if shell.world.segments is None or shell.forced or shell.decided or shell.status != 0 or not _quiet(shell):
+    if shell.world.segments is None or shell.decided or not _quiet(shell):
         return action()
     key = (
         identity,
@@ -145,7 +148,10 @@ def _record(shell: Shell, action: Callable[[], Status]) -> _Effect | None:
         shell.said_error = said_error if last_error is None else last_error
     shell.status = status
     logged = shell.log[log:]
-    plain = all(node.__class__ in (ObserveNode, ChooseNode, FileNode) for node, _ in logged)
+    plain = STATUS not in names and all(
+        node.__class__ in (ObserveNode, FileNode) or (node.__class__ is ChooseNode and outcome == "free")
+        for node, outcome in logged
+    )
     same_shell = (
         shell.traps == traps
         and shell.context == context
@@ -197,6 +203,9 @@ def _fits(shell: Shell, effect: _Effect) -> bool:
     for node, outcome in effect.log:
         if isinstance(node, ObserveNode):
             if evaluate(node, inputs) != outcome:
+                return False
+        elif isinstance(node, ChooseNode):
+            if node.site in shell.forced:
                 return False
         elif isinstance(node, FileNode):
             where = canonical(resolve(node.path, inputs), node.context)

@@ -9,6 +9,7 @@ from botlint.documents import bash
 from botlint.shell import arithmetic_values
 from botlint.shell.paths import WORKSPACE, WORKSPACE_VARIABLE
 from botlint.shell.process import Variable
+from botlint.shell.state import Recording
 from botlint.shell.signals import Undecided
 from botlint.shell.values import Hole, Text, Value, concat, derive, hole, reason_of, text_of
 
@@ -89,6 +90,8 @@ def special(shell: Shell, name: str) -> Value | None:
 
 
 def _status(shell: Shell) -> Value:
+    if isinstance(shell.vars, Recording):
+        shell.vars.names.add("?")
     return (
         hole(f"exit status ({shell.status.reason})", True) if isinstance(shell.status, Undecided) else str(shell.status)
     )
