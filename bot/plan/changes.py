@@ -62,7 +62,8 @@ def launch_changes(old: Launch, new: Launch) -> list[Change]:
         changes.insert(0, Change("outcome", "", _ending(old), _ending(new), ends=(old.exit, new.exit)))
     if old.server is not None and new.server is not None:
         changes.extend(server_changes(old.server, new.server))
-    changes.extend(_possible_changes(old.possible, new.possible))
+    if old.outcome == new.outcome:
+        changes.extend(_possible_changes(old.possible, new.possible))
     return changes
 
 

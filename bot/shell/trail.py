@@ -65,6 +65,7 @@ class Recorder(Shell):
         self.events: dict[tuple[int, str], Event] = {}
         self.by_guard: dict[int, Event] = {}
         self.tests_made: dict[tuple[str, int], list[Event]] = {}
+        self.undecided: set[tuple[str, int]] = set()
         self.unsets: dict[str, Event] = {}
         self.last: dict[str, Event] = {}
         self.starts: dict[int, Event] = {}
@@ -110,9 +111,10 @@ class Recorder(Shell):
     def _write(self, name: str, var: Variable, reads: dict[str, Event]) -> None:
         if var.place is None or len(self.events) >= MAX_EVENTS:
             return
-        event = Event(
-            "write", name, var.place, self.nodes[-1] if self.nodes else None, reads, self.innermost(), var.value
-        )
+        # A variable that is only exported keeps the place where it was set.
+        place = self.place() if (id(var.place), name) in self.events else var.place
+        node = self.nodes[-1] if self.nodes else None
+        event = Event("write", name, place, node, reads, self.innermost(), var.value)
         event.exported = var.exported
         self.events[id(var.place), name] = self.last[name] = event
         self.unsets.pop(name, None)
@@ -154,7 +156,7 @@ class Recorder(Shell):
     def guarded(self, place: Place, taken: bool | str, tests: list[Test], action: Callable[[], Status]) -> Status:
         node = _test_node(self.nodes[-1] if self.nodes else None, place)
         event = Event("test", "", place, node, self._read(node), self.innermost(), taken=taken)
-        event.undecided = any(test.outcome is None for test in tests)
+        event.undecided = (place.path, place.pos) in self.undecided or any(test.outcome is None for test in tests)
         self.tests_made.setdefault((place.path, place.pos), []).append(event)
 
         def noted() -> Status:
@@ -169,6 +171,12 @@ class Recorder(Shell):
                 raise
 
         return super().guarded(place, taken, tests, noted)
+
+    def choose(
+        self, site: int, place: Place, reason: str, yes: Callable[[], Status], no: Callable[[], Status]
+    ) -> Status:
+        self.undecided.add((place.path, place.pos))
+        return super().choose(site, place, reason, yes, no)
 
     def execute(self, node: bash.Statement) -> Status:
         self.sources[id(self.source)] = self.source
