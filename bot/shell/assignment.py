@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from botlint.documents import bash
@@ -55,9 +54,7 @@ def assign(shell: Shell, name: str, value: Value, append: bool = False, index: V
     exporting = shell.options.get("allexport", False)
     shell.put(
         name,
-        replace(
-            old,
-            value=value,
+        old.changed(value=value,
             place=shell.place(),
             guard=shell.guard,
             exported=old.exported or exporting,
@@ -77,7 +74,7 @@ def _assign_element(
         if key is None:
             raise StopFlow(f"unknown key of {name}", place)
         table[key] = concat([table.get(key, ""), value]) if append else value
-        return replace(old, value=table, place=place, guard=guard)
+        return old.changed(value=table, place=place, guard=guard)
     cells = variables.cells_of(old)
     number = 0 if index is None else arithmetic_values.index_number(shell, index)
     if number is None:
@@ -88,7 +85,7 @@ def _assign_element(
             shell.complain(f"{name}: bad array subscript")
             return None
     cells[number] = concat([cells.get(number, ""), value]) if append and number in cells else value
-    return replace(old, value=cells, kind="array", place=place, guard=guard)
+    return old.changed(value=cells, kind="array", place=place, guard=guard)
 
 
 def assign_array(shell: Shell, name: str, items: list[tuple[bash.Word | None, bool, bash.Word]], append: bool) -> bool:
@@ -117,7 +114,7 @@ def assign_array(shell: Shell, name: str, items: list[tuple[bash.Word | None, bo
             table[key] = concat([table.get(key, ""), value]) if add else value
         if pending is not None:
             table[_key(shell, name, pending)] = ""
-        shell.put(name, replace(base, value=table, place=place, guard=guard))
+        shell.put(name, base.changed(value=table, place=place, guard=guard))
         return True
     cells = variables.cells_of(base) if append else {}
     at = max(cells, default=-1) + 1
@@ -136,7 +133,7 @@ def assign_array(shell: Shell, name: str, items: list[tuple[bash.Word | None, bo
         at += 1
     if len(cells) > 100_000:
         raise Budget("an array of more than 100,000 elements")
-    shell.put(name, replace(base, value=cells, kind="array", place=place, guard=guard))
+    shell.put(name, base.changed(value=cells, kind="array", place=place, guard=guard))
     return True
 
 

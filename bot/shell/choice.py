@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from botlint.shell.process import ChooseNode, Fork, Leaf, Place, Possible, Variable
@@ -200,7 +200,7 @@ def _join(shell: Shell, fork: Fork, first: _Attempt, second: _Attempt) -> Status
         mine, other = shell.vars.get(name), others.get(name)
         if mine is not None and other is not None and _both_texts(mine, other):
             assert isinstance(mine.value, (str, Text))
-            shell.vars[name] = replace(mine, value=Text((Either(mine.value, fork.need),)))
+            shell.vars[name] = mine.changed(value=Text((Either(mine.value, fork.need),)))
         else:
             shell.watches.setdefault(name, []).append(fork)
     if isinstance(first.flow, ReturnFlow):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from botlint.documents import bash
@@ -211,7 +210,7 @@ def _for_each(shell: Shell, node: bash.For, values: list[Value]) -> Status:
 def _bind_loop(shell: Shell, name: str, value: Value) -> bool:
     var = shell.vars.get(name)
     if var is not None and var.nameref and not var.readonly:
-        shell.put(name, replace(var, value=value, place=shell.place(), guard=shell.guard))
+        shell.put(name, var.changed(value=value, place=shell.place(), guard=shell.guard))
         return True
     return shell.assign(name, value)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from botlint.documents import bash
 from botlint.shell import arithmetic_values, expansion, formatting, variables
 from botlint.shell.names import ELEMENT, NAME
-from botlint.shell.process import Variable
+from botlint.shell.process import Place, Variable
 from botlint.shell.signals import (
     Status,
     StopFlow,
@@ -36,6 +36,8 @@ class Declared:
 def declare(shell: Shell, words: Sequence[Value | Declared]) -> Status:
     """`declare`, `local`, `export`, `readonly`, `typeset` with assignment words already read."""
     command = words[0] if isinstance(words[0], str) else "declare"
+    if command == "export" and _export_plainly(shell, words):
+        return 0
     rest = list(words[1:])
     flags: set[str] = set()
     off: set[str] = set()
@@ -77,6 +79,26 @@ def declare(shell: Shell, words: Sequence[Value | Declared]) -> Status:
         if not _declare_one(shell, command, item, flags, off, local):
             status = 1
     return status
+
+
+def _export_plainly(shell: Shell, words: Sequence[Value | Declared]) -> bool:
+    """`export NAME=text ...` of plain variables, by far the commonest declaration; False (and nothing done) for any other."""
+    for word in words[1:]:
+        if not isinstance(word, Declared) or word.value is None or word.assign.append or word.assign.index is not None:
+            return False
+        old = shell.vars.get(word.assign.name)
+        if old is not None and (old.readonly or old.kind or old.integer or old.case or old.nameref):
+            return False
+    for word in words[1:]:
+        assert isinstance(word, Declared)
+        name = word.assign.name
+        old = shell.vars.get(name)
+        place, guard = Place(shell.source, word.assign.pos), shell.guard
+        if old is None:
+            shell.put(name, Variable(word.value, True, place, guard))
+        else:
+            shell.put(name, old.changed(value=word.value, exported=True, place=place, guard=guard, inherited=False))
+    return len(words) > 1
 
 
 @dataclass(slots=True)
@@ -128,12 +150,12 @@ def _declare_one(
     if outermost is not None:
         old = outermost[base] or Variable(None)
     new = _with_flags(shell, old, flags, off)
-    shell.put(base, replace(new, readonly=False))
+    shell.put(base, new.changed(readonly=False))
     if not _assign_declared(shell, base, new, item):
         return False
-    done = replace(shell.vars[base], readonly=new.readonly)
+    done = shell.vars[base].changed(readonly=new.readonly)
     if done.place is None or "x" in flags:
-        done = replace(done, place=done.place or shell.place(), guard=done.guard or shell.guard)
+        done = done.changed(place=done.place or shell.place(), guard=done.guard or shell.guard)
     shell.put(base, done)
     if outermost is not None:
         _move_out(shell, base, outermost, before)
@@ -154,7 +176,7 @@ def _make_local(shell: Shell, name: str, inherit: bool) -> Variable | None:
         # In a call `a=1 f` the function's own `local a` starts with that value.
         inherits = inherit or any(name in t for t in shell.temporaries)
         kept = old if old is not None and inherits else Variable(None)
-        old = replace(kept, local=True, exported=old is not None and old.exported)
+        old = kept.changed(local=True, exported=old is not None and old.exported)
         shell.put(name, old)
     return old
 
@@ -171,12 +193,12 @@ def _assign_declared(shell: Shell, base: str, new: Variable, item: _Item) -> boo
         array = _array_text(shell, value)
     if array is not None:
         if new.kind == "":
-            shell.put(base, replace(new, kind="array", readonly=False))
+            shell.put(base, new.changed(kind="array", readonly=False))
         return shell.assign_array(base, array, item.append)
     if value is None:
         return True
     if new.nameref:
-        shell.put(base, replace(new, value=value, readonly=False, place=shell.place(), guard=shell.guard))
+        shell.put(base, new.changed(value=value, readonly=False, place=shell.place(), guard=shell.guard))
         return True
     return shell.assign(base, value, item.append, item.index)
 
@@ -245,9 +267,7 @@ def _with_flags(shell: Shell, var: Variable, flags: set[str], off: set[str]) -> 
     place = var.place
     if "x" in flags and not var.exported and place is None:
         place = shell.place()
-    return replace(
-        var,
-        value=value,
+    return var.changed(value=value,
         kind=kind,
         exported=exported,
         inherited=var.inherited and "x" not in flags,
@@ -412,14 +432,14 @@ def _unset_element(shell: Shell, name: str, index: str) -> None:
     if var is None or not isinstance(var.value, dict):
         return
     if index in ("@", "*"):
-        shell.put(name, replace(var, value={}))
+        shell.put(name, var.changed(value={}))
         return
     if var.kind == "assoc":
         table = {k: v for k, v in var.value.items() if k != index.strip("'\"")}
-        shell.put(name, replace(var, value=table))  # type: ignore[arg-type]
+        shell.put(name, var.changed(value=table))  # type: ignore[arg-type]
         return
     number = arithmetic_values.index_number(shell, index)
     if number is not None and number < 0:
         number += max((k for k in var.value if isinstance(k, int)), default=-1) + 1
     cells = {k: v for k, v in var.value.items() if k != number}
-    shell.put(name, replace(var, value=cells))  # type: ignore[arg-type]
+    shell.put(name, var.changed(value=cells))  # type: ignore[arg-type]

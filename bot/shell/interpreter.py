@@ -7,7 +7,6 @@ nobody knows before the run is *undecided*, and both outcomes are looked at (`Sh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from botlint.documents import bash
@@ -806,7 +805,7 @@ class Shell:
             self.perform(assign)
             var = self.vars.get(assign.name)
             if var is not None:
-                self.vars[assign.name] = replace(var, exported=True, inherited=False)
+                self.vars[assign.name] = var.changed(exported=True, inherited=False)
         self.temporaries.append(saved)
         try:
             return action()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from botlint.core.unknown import Unknown
 from botlint.documents.bash import Script, Source
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 MAX_ALTERNATIVES = 12
 """Paths of one process that are followed beside the first one."""
+
+MAX_MEMO = 256
+"""Outcomes of one decision that are remembered."""
 
 MAX_TURNS = 24
 """Undecided tests that are turned to find a path that serves."""
@@ -95,6 +98,26 @@ class Variable:
     """Set on the command line of a scheduler or container engine, not by the shell."""
     inherited: bool = False
     """Exported for no other reason than that the process was given it."""
+
+    def changed(self, **values: Any) -> Variable:
+        """A copy with other values (dataclasses.replace takes five times as long, and this is done for every assignment)."""
+        copy = Variable(
+            self.value,
+            self.exported,
+            self.place,
+            self.guard,
+            self.readonly,
+            self.kind,
+            self.integer,
+            self.case,
+            self.nameref,
+            self.local,
+            self.by_runtime,
+            self.inherited,
+        )
+        for name, value in values.items():
+            setattr(copy, name, value)
+        return copy
 
 
 @dataclass(slots=True)
@@ -214,7 +237,7 @@ class Node:
 class ObserveNode(Node):
     """A decision over templates."""
 
-    __slots__ = ("arguments", "function", "partial")
+    __slots__ = ("arguments", "function", "memo", "partial")
 
     def __init__(
         self,
@@ -226,6 +249,7 @@ class ObserveNode(Node):
         self.function = function
         self.partial = partial
         self.arguments = arguments
+        self.memo: dict[tuple[str, ...], object] = {}
 
 
 class FileNode(Node):
@@ -303,11 +327,20 @@ class Inputs(dict[str, "Resolved"]):
 
 def evaluate(node: ObserveNode, inputs: Mapping[str, Resolved]) -> object:
     """The outcome of a decision for one job; None when it cannot be decided."""
-    texts = [a if isinstance(a, str) else resolve(a, inputs) for a in node.arguments]
+    texts = tuple([a if a.__class__ is str else resolve(a, inputs) for a in node.arguments])
+    try:
+        return node.memo[texts]  # type: ignore[index]
+    except KeyError:
+        pass
     for text in texts:
-        if not isinstance(text, str):
-            return None if node.partial is None else node.partial(*texts)
-    return node.function(*texts)
+        if text.__class__ is not str:
+            outcome = None if node.partial is None else node.partial(*texts)
+            break
+    else:
+        outcome = node.function(*texts)
+    if len(node.memo) < MAX_MEMO:
+        node.memo[texts] = outcome  # type: ignore[index]
+    return outcome
 
 
 @dataclass(slots=True)

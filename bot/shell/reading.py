@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from botlint.shell import formatting, variables
@@ -317,7 +316,7 @@ def mapfile(shell: Shell, args: list[Value]) -> Status:
             )
         cells[origin + number] = line
     base = old if old is not None and keep else Variable(None)
-    shell.put(shell.target(name), replace(base, value=cells, kind="array", place=shell.place(), guard=shell.guard))
+    shell.put(shell.target(name), base.changed(value=cells, kind="array", place=shell.place(), guard=shell.guard))
     return 0
 
 

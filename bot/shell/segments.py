@@ -301,7 +301,7 @@ class _Renewal:
             renewed: Any = {k: self.value(v) for k, v in value.items()}
         else:
             renewed = None if value is None else self.value(value)
-        return replace(var, value=renewed, guard=self.guard(var.guard))
+        return var.changed(value=renewed, guard=self.guard(var.guard))
 
     def guard(self, guard: Guard | None) -> Guard | None:
         """The same conditions under those that hold here."""

@@ -182,8 +182,8 @@ class Recorder(Shell):
         self.sources[id(self.source)] = self.source
         if isinstance(node, bash.AndOr):
             mark = len(self.tests)
-            for number, item in enumerate(node.items):
-                self._items[id(item)] = (node, number, mark)
+            for number, inner in enumerate(node.items):
+                self._items[id(inner)] = (node, number, mark)
         self.nodes.append(node)
         depth = len(self.nodes)
         try:

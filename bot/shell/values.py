@@ -15,6 +15,9 @@ from botlint.core.unknown import Unknown
 MAX_TEXT = 1 << 20
 """Longest text that a value may hold."""
 
+MAX_MEMO = 256
+"""Texts of one derived piece that are remembered."""
+
 MAX_PIECES = 20_000
 """Most pieces that a value may have."""
 
@@ -55,11 +58,12 @@ class Input(Symbol):
 class Derived(Symbol):
     """`function(*arguments)`: known as soon as the arguments are, computed when somebody looks."""
 
-    __slots__ = ("_text", "arguments", "function")
+    __slots__ = ("_text", "arguments", "function", "memo")
 
     def __init__(self, function: Callable[..., str], arguments: tuple[Value, ...]) -> None:
         self.function = function
         self.arguments = arguments
+        self.memo: dict[tuple[Resolved, ...], str] | None = None
         self.known = all(isinstance(a, str) or a.known for a in arguments)
         self._text: str | None = None
 
@@ -221,30 +225,20 @@ def reason_of(value: Value) -> str:
 
 def resolve(value: Value, inputs: Mapping[str, Resolved]) -> Resolved:
     """A value for the job whose inputs are given."""
-    if isinstance(value, str):
-        return value
-    pieces = value.pieces
-    if len(pieces) == 1 and pieces[0].__class__ is Input:
-        return inputs[pieces[0].name]  # type: ignore[union-attr]
+    if value.__class__ is str:
+        return value  # type: ignore[return-value]
+    pieces = value.pieces  # type: ignore[union-attr]
+    if len(pieces) == 1:
+        return _resolve_piece(pieces[0], inputs)
     out: list[str | Unknown] = []
     known = True
     for piece in pieces:
-        part: Resolved
-        if isinstance(piece, str):
-            out.append(piece)
+        if piece.__class__ is str:
+            out.append(piece)  # type: ignore[arg-type]
             continue
-        if piece.__class__ is Input:
-            part = inputs[piece.name]  # type: ignore[attr-defined]
-        elif piece.__class__ is Hole:
-            known = False
-            out.append(Unknown(piece.reason, piece.nonempty))  # type: ignore[attr-defined]
-            continue
-        elif piece.__class__ is Either:
-            part = resolve(piece.value, inputs)  # type: ignore[attr-defined]
-        else:
-            part = _resolve_derived(piece, inputs)  # type: ignore[arg-type]
-        if isinstance(part, str):
-            out.append(part)
+        part = _resolve_piece(piece, inputs)
+        if part.__class__ is str:
+            out.append(part)  # type: ignore[arg-type]
         else:
             known = False
             out.extend(part)
@@ -253,12 +247,34 @@ def resolve(value: Value, inputs: Mapping[str, Resolved]) -> Resolved:
     return join_pieces(out)
 
 
+def _resolve_piece(piece: str | Symbol, inputs: Mapping[str, Resolved]) -> Resolved:
+    kind = piece.__class__
+    if kind is Input:
+        return inputs[piece.name]  # type: ignore[union-attr]
+    if kind is Derived:
+        return _resolve_derived(piece, inputs)  # type: ignore[arg-type]
+    if kind is Hole:
+        return (Unknown(piece.reason, piece.nonempty),)  # type: ignore[union-attr]
+    if kind is Either:
+        return resolve(piece.value, inputs)  # type: ignore[union-attr]
+    return piece  # type: ignore[return-value]
+
+
 def _resolve_derived(piece: Derived, inputs: Mapping[str, Resolved]) -> Resolved:
-    arguments = [resolve(a, inputs) for a in piece.arguments]
+    arguments = tuple([a if a.__class__ is str else resolve(a, inputs) for a in piece.arguments])
+    memo = piece.memo
+    if memo is None:
+        memo = piece.memo = {}
+    found = memo.get(arguments)
+    if found is not None:
+        return found
     for argument in arguments:
-        if not isinstance(argument, str):
+        if argument.__class__ is not str:
             return (next((p for p in argument if isinstance(p, Unknown)), Unknown("a derived value")),)
-    return piece.function(*arguments)
+    text = piece.function(*arguments)
+    if len(memo) < MAX_MEMO:
+        memo[arguments] = text
+    return text
 
 
 def join_pieces(pieces: Iterable[str | Unknown]) -> Resolved:
