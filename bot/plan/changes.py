@@ -117,9 +117,9 @@ def _role_changes(name: str, old: Role | None, new: Role | None) -> Iterator[Cha
 
 
 def _size(role: Role) -> str:
-    workers = "?" if role.workers is None else str(role.workers)
-    gpus = "?" if role.gpus is None else str(role.gpus)
-    return f"{workers} workers of {gpus} GPUs"
+    workers = "workers" if role.workers is None else f"{role.workers} worker{'' if role.workers == 1 else 's'}"
+    gpus = "" if role.gpus is None else f" of {role.gpus} GPU{'' if role.gpus == 1 else 's'}"
+    return f"{workers}{gpus}"
 
 
 def _role_text(role: Role) -> str:

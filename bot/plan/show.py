@@ -367,24 +367,22 @@ def _pattern(plans: Sequence[LaunchPlan], values: Sequence[str], keys: Sequence[
 
 
 def _affixes(texts: Sequence[str]) -> tuple[str, list[str], str]:
-    """Common start and end of texts, cut at the borders of words; nothing for short texts."""
-    shortest = min(len(text) for text in texts)
-    if shortest < 12:
+    """Common words at the start and end of texts; nothing for short texts."""
+    tokens = [_TOKENS.findall(text) for text in texts]
+    shortest = min(map(len, tokens))
+    if shortest < MIN_TOKENS:
         return "", list(texts), ""
-    first = texts[0]
+    first = tokens[0]
     start = 0
-    while start < shortest and all(text[start] == first[start] for text in texts):
+    while start < shortest and all(words[start] == first[start] for words in tokens):
         start += 1
-    while start and first[start - 1].isalnum():
-        start -= 1
     end = 0
-    while end < shortest - start and all(text[-1 - end] == first[-1 - end] for text in texts):
+    while end < shortest - start and all(words[-1 - end] == first[-1 - end] for words in tokens):
         end += 1
-    while end and first[len(first) - end].isalnum():
-        end -= 1
     if start + end < shortest // 3:
         return "", list(texts), ""
-    return first[:start], [text[start : len(text) - end] for text in texts], first[len(first) - end :] if end else ""
+    middles = ["".join(words[start : len(words) - end]) for words in tokens]
+    return "".join(first[:start]), middles, "".join(first[len(first) - end :])
 
 
 _TITLES = {"runtime": "set by the runtime", "environment": "environment", "argv": "argv"}
@@ -450,7 +448,7 @@ def _render_group(group: Group, keys: Sequence[str], total: int, style: Style) -
         if kind != section:
             section = kind
             yield from _title(kind, text, why, style)
-            if kind.startswith("role ") and name == "":
+            if kind.startswith("role ") and kind.count(" ") == 1:
                 continue
         yield from _line(kind, name, text, why, style)
 
@@ -472,8 +470,8 @@ def _line(kind: str, name: str, text: str, why: str, style: Style) -> Iterator[s
     value = _with_reason(text, why, style)
     if kind in ("runner", "script", "exit"):
         lines = value.splitlines() or [""]
-        yield f"    {name:<9} {lines[0]}"
-        yield from (f"              {line}" for line in lines[1:])
+        yield f"    {name:<10} {lines[0]}"
+        yield from (f"               {line}" for line in lines[1:])
     elif kind in ("runtime", "environment") or kind.endswith(" environment"):
         indent = "        " if kind.startswith("role ") else "      "
         yield f"{indent}{style.name(name)}={value}"
@@ -487,7 +485,7 @@ def _line(kind: str, name: str, text: str, why: str, style: Style) -> Iterator[s
     elif name == "on":
         yield f"    {style.strong('other launch')} on {value}"
     else:
-        yield from (f"      {name:<9} {line}" for line in value.splitlines() or [""])
+        yield from (f"      {name:<10} {line}" for line in value.splitlines() or [""])
 
 
 def _with_reason(text: str, why: str, style: Style) -> str:

@@ -71,7 +71,7 @@ def test_roles() -> None:
     decode = Role("decode", 2, 4, ("vllm",), {}, "r.yaml", 9)
     changed = replace(prefill, gpus=8, argv=("vllm", "--a", "2"), env={}, line=7)
     assert short(launch_changes(with_roles(prefill, decode), with_roles(changed))) == [
-        "role prefill|1 workers of 4 GPUs|1 workers of 8 GPUs",
+        "role prefill|1 worker of 4 GPUs|1 worker of 8 GPUs",
         "prefill:variable A|1|None",
         "prefill:flag --a|1|2",
         "role decode|2 workers of 4 GPUs: vllm|None",
