@@ -38,7 +38,7 @@ def diff(settings: Settings, base: str, head: str | None, repo: Path, mode: Mode
       botlint diff main
       botlint diff HEAD~1 HEAD --format json
     """
-    from botlint.cli.plan import all_problems, rows_by_entry, tell_problems
+    from botlint.cli.plan import exit_code, rows_by_entry, tell_problems
     from botlint.plan.build import Planner
     from botlint.plan.diff import diff_plans
     from botlint.plan.diffshow import diff_document, diff_text, render_diff
@@ -52,7 +52,7 @@ def diff(settings: Settings, base: str, head: str | None, repo: Path, mode: Mode
         new.world.scripts = old.world.scripts
         new.world.texts = old.world.texts
         old_plans, new_plans = _plans(old, base, settings), _plans(new, head or "the working tree", settings)
-        problems = all_problems(old), all_problems(new)
+        problems = old.all_problems, new.all_problems
         tell_problems(settings, problems[1])
         if not old_plans and not new_plans:
             raise NothingToCheck("neither revision has a job")
@@ -63,7 +63,7 @@ def diff(settings: Settings, base: str, head: str | None, repo: Path, mode: Mode
             else:
                 lines = render_diff(found, rows_by_entry(old), rows_by_entry(new), Style(settings.use_color()))
                 stream.writelines(f"{line}\n" for line in lines)
-    return 0
+        return exit_code(settings, old, new)
 
 
 def _plans(planner: Planner, label: str, settings: Settings) -> list[LaunchPlan]:

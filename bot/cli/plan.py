@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from botlint.cli.common import Settings, common_options, mode_options
-from botlint.core.errors import NothingToCheck
+from botlint.core.errors import CannotFinish, NothingToCheck
 
 if TYPE_CHECKING:
     from botlint.core.span import Problem
@@ -79,7 +79,7 @@ def plan(
         planner = Planner(files, mode or "throughput")
         jobs = _selected(planner, names, conditions, settings)
         plans = _plans(planner, jobs, conditions, settings)
-        problems = all_problems(planner)
+        problems = planner.all_problems
         tell_problems(settings, problems)
         if not plans:
             raise NothingToCheck("no job meets the conditions")
@@ -88,7 +88,7 @@ def plan(
                 stream.writelines(_explained(planner, jobs, plans, explain, form, settings))
             else:
                 stream.writelines(_json(plans, problems) if form == "json" else _text(planner, plans, settings))
-    return 0
+        return exit_code(settings, planner)
 
 
 def split_arguments(arguments: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -109,12 +109,12 @@ def _selected(planner: Planner, names: Sequence[str], conditions: Sequence[Condi
 
     known = list(dict.fromkeys([*planner.configs.entries, *(job.entry for job in planner.jobs)]))
     if not known:
-        tell_problems(settings, all_problems(planner))
+        tell_problems(settings, planner.all_problems)
         raise NothingToCheck("no master config with entries (configs/*-master.yaml)")
     entries = choose_entries(known, names)
     jobs = choose_jobs(planner.jobs, entries, conditions)
     if not jobs:
-        tell_problems(settings, all_problems(planner))
+        tell_problems(settings, planner.all_problems)
         raise NothingToCheck("no job meets the conditions" if conditions else "the selected entries have no jobs")
     return jobs
 
@@ -129,12 +129,6 @@ def _plans(
     return [one for one in made if matches_plan(one, conditions)]
 
 
-def all_problems(planner: Planner) -> list[Problem]:
-    """What could not be read, each once, by place."""
-    problems = dict.fromkeys([*planner.problems, *planner.files.problems])
-    return sorted(problems, key=lambda one: (one.span.path, one.span.line, one.span.column, one.kind, one.message))
-
-
 def tell_problems(settings: Settings, problems: Sequence[Problem]) -> None:
     """Say on stderr what could not be read."""
     shown = problems if settings.verbose else problems[:MAX_PROBLEMS]
@@ -142,6 +136,14 @@ def tell_problems(settings: Settings, problems: Sequence[Problem]) -> None:
         settings.note(f"botlint: {problem.span}: {problem.message}")
     if len(shown) < len(problems):
         settings.note(f"botlint: {len(problems) - len(shown)} more problems (--verbose lists them)")
+
+
+def exit_code(settings: Settings, *planners: Planner) -> int:
+    """0, or that of a command that could not finish where a plan failed for a reason of ours, which is told."""
+    failures = [failure for planner in planners for failure in planner.failures]
+    for text in dict.fromkeys(f"{type(failure).__name__}: {failure}" for failure in failures[:MAX_PROBLEMS]):
+        settings.note(f"botlint: internal error: {text}")
+    return CannotFinish.exit_code if failures else 0
 
 
 def _json(plans: Sequence[LaunchPlan], problems: Sequence[Problem]) -> Iterator[str]:

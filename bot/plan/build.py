@@ -24,6 +24,9 @@ from botlint.shell.world import Programmes, World
 MAX_POSSIBLE = 12
 """Alternatives that a plan lists."""
 
+MAX_ERROR = 300
+"""Characters of an internal error that a plan's reason holds."""
+
 HIDDEN = frozenset({"PATH", "PWD", "OLDPWD", "SHLVL", "_"})
 """Variables that the shell itself keeps: every process has them, and they say nothing of the server."""
 
@@ -55,14 +58,29 @@ class Planner:
         self.world = World(
             ScriptFiles(files), Programmes(is_server=lambda argv: identify(argv) is not None, may_serve=may_serve)
         )
+        self.failures: list[Exception] = []
+        self._given: dict[Problem, None] = {}
         self._steps: dict[tuple[str, str, int], tuple[Script, str]] = {}
         self._names: dict[tuple[int, ...], tuple[list[Leaf], list[tuple[str, Giver]]]] = {}
         self._groups: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
 
     def plans(self, jobs: Iterable[Job] | None = None) -> Iterator[LaunchPlan]:
-        """The plan of each job, in the generator's order."""
+        """The plan of each job, in the generator's order; an error of ours costs one plan and is kept in `failures`."""
         for job in self.jobs if jobs is None else jobs:
-            yield self.plan(job)
+            try:
+                plan = self.plan(job)
+            except Exception as error:
+                self.failures.append(error)
+                reason = f"internal error: {type(error).__name__}: {error}"[:MAX_ERROR]
+                launch = Launch((str(job.row.get("runner", "")),), None, None, "undecided", reason=reason)
+                plan = LaunchPlan(job.entry, job.config, job.arm, job.scenario, job.arm_index, job.row, launch)
+            yield plan
+
+    @property
+    def all_problems(self) -> list[Problem]:
+        """What could not be read or passed on so far, each once, by place."""
+        found = dict.fromkeys([*self.problems, *self._given, *self.files.problems])
+        return sorted(found, key=lambda one: (one.span.path, one.span.line, one.span.column, one.kind, one.message))
 
     def plan(self, job: Job) -> LaunchPlan:
         """The plan of one job."""
@@ -93,6 +111,8 @@ class Planner:
     def solve(self, job: Job, runner: str) -> tuple[Solved | None, JobEnvironment]:
         """How the launch step of a job ends on a runner; None with the environment's reason if nothing takes the job."""
         environment = self.workflows.environment(job.row, self.kind, runner)
+        if environment.problems:
+            self._given.update(dict.fromkeys(environment.problems))
         if environment.reason is not None:
             return None, environment
         script, identity = self._step(environment)

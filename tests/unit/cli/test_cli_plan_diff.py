@@ -148,15 +148,35 @@ def test_a_revision(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert outcomes == [["serves", "serves"], ["exits", "exits"], ["exits", "exits"]]
 
 
-@pytest.mark.parametrize(("option", "jobs"), [("--eval", True), ("--all-evals", True)])
-def test_evals(option: str, jobs: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    status = main(["plan", option, *REPO, "--format", "json"])
+@pytest.mark.parametrize("option", ["--eval", "--evals-only", "--all-evals"])
+def test_evals(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status = main(["plan", option, ENTRY, *REPO, "--format", "json"])
     captured = capsys.readouterr()
-    if status == 0:
-        rows = [one["job"] for one in validated(captured.out, "plan")["plans"]]
-        assert all(row.get("run-eval") or row.get("eval-only") for row in rows)
-    else:
-        assert status == 4
+    if status == 4:
+        assert option != "--eval"
+        return
+    assert status == 0
+    for one in validated(captured.out, "plan")["plans"]:
+        assert one["server"] is None or "synthetic_acceptance_length" not in str(one["server"]["argv"])
+
+
+def test_an_error_of_ours_costs_one_plan(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from botlint.plan.build import Planner
+
+    plan = Planner.plan
+
+    def failing(self: Planner, job: Any) -> Any:
+        if job.row["conc"] == 5:
+            raise RecursionError("too deep")
+        return plan(self, job)
+
+    monkeypatch.setattr(Planner, "plan", failing)
+    assert main(["plan", ENTRY, "tp=2", *REPO, "--format", "json"]) == 3
+    captured = capsys.readouterr()
+    document = validated(captured.out, "plan")
+    assert document["summary"] == {"jobs": 3, "serves": 2, "exits": 0, "undecided": 1}
+    assert document["plans"][-1]["reason"] == "internal error: RecursionError: too deep"
+    assert captured.err == "botlint: internal error: RecursionError: too deep\n"
 
 
 def test_explanation_in_text_and_json(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
