@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
 from botlint.core.unknown import Unknown
@@ -269,6 +269,7 @@ def _model(shell: Shell, base: str, arguments: list[Value]) -> Status:
 _MISSING_IS_2 = frozenset("grep egrep fgrep sed awk gawk mawk sort jq".split())
 
 
+@lru_cache(maxsize=4096)
 def _asked(base: str, *texts: str) -> tuple[str, ...]:
     """The files that a modelled command would read."""
     if base in WITHOUT_INPUT:
@@ -283,6 +284,13 @@ def _asked(base: str, *texts: str) -> tuple[str, ...]:
     return tuple(paths)
 
 
+@lru_cache(maxsize=4096)
+def _run_model(base: str, paths: tuple[str, ...], has_input: bool, texts: tuple[str, ...]) -> tuple[int, str] | None:
+    split = len(texts) - len(paths)
+    files = dict(zip(paths, texts[split:], strict=True))
+    return MODELS[base](texts[: split - 1], texts[split - 1] if has_input else None, files.get)
+
+
 class _Model:
     """Status and output of a modelled command, as pure functions of (arguments..., input, contents of files...)."""
 
@@ -294,9 +302,7 @@ class _Model:
         self.has_input = has_input
 
     def _run(self, texts: tuple[str, ...]) -> tuple[int, str] | None:
-        split = len(texts) - len(self.paths)
-        files = dict(zip(self.paths, texts[split:], strict=True))
-        return MODELS[self.base](texts[: split - 1], texts[split - 1] if self.has_input else None, files.get)
+        return _run_model(self.base, self.paths, self.has_input, texts)
 
     def status(self, *texts: str) -> int:
         """The exit status, -1 if it is not known."""
@@ -523,7 +529,9 @@ def _shell(shell: Shell, base: str, arguments: list[Value], overlay: dict[str, V
 def _from_stdin(shell: Shell, arguments: list[Value], overlay: dict[str, Variable], options: str) -> Status:
     stdin = shell.fds.get(0)
     text = shell.drain(stdin) if isinstance(stdin, In) else None
-    if text is None or (isinstance(text, Text) and not any(isinstance(p, str) and p.strip() for p in text.pieces) and not text.known):
+    if text is None or (
+        isinstance(text, Text) and not any(isinstance(p, str) and p.strip() for p in text.pieces) and not text.known
+    ):
         return Undecided("a script from an unknown input")
     if text == "":
         return 0
