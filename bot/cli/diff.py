@@ -67,7 +67,6 @@ def diff(settings: Settings, base: str, head: str | None, repo: Path, mode: Mode
 
 
 def _plans(planner: Planner, label: str, settings: Settings) -> list[LaunchPlan]:
-    from botlint.cli.progress import with_progress
+    from botlint.cli.plan import planned
 
-    total = len(planner.jobs)
-    return list(with_progress(planner.plans(), total, f"planning {label}", show=settings.show_progress()))
+    return planned(planner, planner.jobs, f"planning {label}", settings)

@@ -122,11 +122,22 @@ def _selected(planner: Planner, names: Sequence[str], conditions: Sequence[Condi
 def _plans(
     planner: Planner, jobs: Sequence[Job], conditions: Sequence[Condition], settings: Settings
 ) -> list[LaunchPlan]:
-    from botlint.cli.progress import with_progress
     from botlint.plan.select import matches_plan
 
-    made = with_progress(planner.plans(jobs), len(jobs), "planning", show=settings.show_progress())
+    made = planned(planner, jobs, "planning", settings)
     return [one for one in made if matches_plan(one, conditions)]
+
+
+def planned(planner: Planner, jobs: Sequence[Job], label: str, settings: Settings) -> list[LaunchPlan]:
+    """The plans of jobs, made on all processors, with a bar on a terminal."""
+    from botlint.cli.progress import Bar
+    from botlint.plan.parallel import plan_jobs
+
+    bar = Bar(len(jobs), label, show=settings.show_progress())
+    try:
+        return plan_jobs(planner, jobs, bar.step)
+    finally:
+        bar.close()
 
 
 def tell_problems(settings: Settings, problems: Sequence[Problem]) -> None:

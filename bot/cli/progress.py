@@ -17,24 +17,41 @@ INTERVAL = 0.1
 """Seconds between two drawings."""
 
 
-def with_progress(items: Iterable[T], total: int, label: str, *, show: bool) -> Iterator[T]:
-    """The items, with a bar on stderr that says how many of them were asked for; it is wiped at the end."""
-    if not show:
-        yield from items
-        return
-    started = drawn = time.monotonic()
-    shown = False
-    try:
-        for number, item in enumerate(items):
-            now = time.monotonic()
-            if now - started >= PATIENCE and now - drawn >= INTERVAL:
-                drawn, shown = now, True
-                _draw(label, number, total)
-            yield item
-    finally:
-        if shown:
+class Bar:
+    """A bar that is told of steps; it appears after a second and is wiped by `close`."""
+
+    def __init__(self, total: int, label: str, *, show: bool) -> None:
+        self.total = total
+        self.label = label
+        self.show = show
+        self.done = 0
+        self.shown = False
+        self.started = self.drawn = time.monotonic()
+
+    def step(self, count: int) -> None:
+        """Says that `count` more things are done."""
+        self.done += count
+        now = time.monotonic()
+        if self.show and now - self.started >= PATIENCE and now - self.drawn >= INTERVAL:
+            self.drawn, self.shown = now, True
+            _draw(self.label, self.done, self.total)
+
+    def close(self) -> None:
+        """Wipes the bar."""
+        if self.shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+
+
+def with_progress(items: Iterable[T], total: int, label: str, *, show: bool) -> Iterator[T]:
+    """The items, with a bar on stderr that says how many of them were asked for; it is wiped at the end."""
+    bar = Bar(total, label, show=show)
+    try:
+        for item in items:
+            yield item
+            bar.step(1)
+    finally:
+        bar.close()
 
 
 def _draw(label: str, number: int, total: int) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from botlint.core.errors import CannotFinish
 from botlint.core.span import Problem
 from botlint.core.unknown import Unknown
 from botlint.documents.bash import Script, parse_script
@@ -81,6 +82,15 @@ class Planner:
         """What could not be read or passed on so far, each once, by place."""
         found = dict.fromkeys([*self.problems, *self._given, *self.files.problems])
         return sorted(found, key=lambda one: (one.span.path, one.span.line, one.span.column, one.kind, one.message))
+
+    def findings_of_own(self) -> tuple[list[str], list[Problem]]:
+        """Errors of ours and problems so far, in a form that another process can `absorb`."""
+        return [f"{type(e).__name__}: {e}" for e in self.failures], [*self._given, *self.files.problems]
+
+    def absorb(self, failures: list[str], problems: list[Problem]) -> None:
+        """Takes over what another process found while it planned some of the jobs."""
+        self.failures.extend(CannotFinish(text) for text in failures)
+        self._given.update(dict.fromkeys(problems))
 
     def plan(self, job: Job) -> LaunchPlan:
         """The plan of one job."""

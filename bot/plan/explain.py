@@ -184,7 +184,7 @@ class Explainer:
         start = last.trail.start
         found = None if start is None else _find_literal(start, name)
         if found is not None:
-            walk.flag(found, name, len(chain.levels) - 1)
+            walk.flag(found, name, len(given[0].words), len(chain.levels) - 1)
         elif start is not None:
             walk.visit(start, len(chain.levels) - 1, 0)
         walk.server(server)
@@ -196,7 +196,9 @@ class Explainer:
         if not name.startswith("-"):
             remark = self._lost(chain, name, walk) or remark
         walk.server(chain.solved[-1].leaf.server)
-        return Explanation(name, "unset", None, tuple(walk.steps), tuple(self._elsewhere(chain, name)), remark)
+        told = {(step.span.path, step.span.line) for step in walk.steps}
+        places = [step for step in self._elsewhere(chain, name) if (step.span.path, step.span.line) not in told]
+        return Explanation(name, "unset", None, tuple(walk.steps), tuple(places), remark)
 
     def _lost(self, chain: _Chain, name: str, walk: _Walk) -> str:
         """Where a variable that once had a value got lost on the way to the server."""
@@ -367,12 +369,12 @@ class _Walk:
                 Step("script", _span(event.place), event.text, f"{event.name}={_shown(event.value, level.inputs)}")
             )
 
-    def flag(self, event: Event, flag: str, number: int) -> None:
+    def flag(self, event: Event, flag: str, words: int, number: int) -> None:
         """The step of the line that spells an option, after what its value and its tests come from."""
         node, place = event.node, event.place
         if place is None or not isinstance(node, (bash.Command, bash.Assign)):
             return
-        for name in _value_names(node, flag):
+        for name in _value_names(node, flag, words):
             if name in event.reads:
                 self.visit(event.reads[name], number, 0)
         guard = event.guard
@@ -457,8 +459,8 @@ def _test_note(event: Event, level: _Level) -> str:
     return f"{'true' if event.taken else 'false'}{shown}"
 
 
-def _value_names(node: bash.Command | bash.Assign, flag: str) -> Iterator[str]:
-    """The variables that the words of an option's value look at."""
+def _value_names(node: bash.Command | bash.Assign, flag: str, count: int) -> Iterator[str]:
+    """The variables that the words of an option's value look at; `count` is how many words the server gets."""
     words: list[bash.Word] = []
     if isinstance(node, bash.Command):
         words = list(node.words)
@@ -469,12 +471,12 @@ def _value_names(node: bash.Command | bash.Assign, flag: str) -> Iterator[str]:
     for index, word in enumerate(words):
         text = word.text.strip("\"'")
         if text == flag:
-            for value in words[index + 1 :]:
+            for value in words[index + 1 : index + 1 + count]:
                 if value.text.strip("\"'").startswith("-"):
                     break
                 yield from names_read(value)
             return
-        if flag in text:
+        if spelling(flag).search(text):
             yield from names_read(word)
             return
 

@@ -20,7 +20,7 @@ MAX_ELSEWHERE = 12
 
 @dataclass(slots=True)
 class ExplainedJobs:
-    """Jobs of one entry with the same explanation, on the runners of one launcher."""
+    """Jobs of one entry with the same explanation, and the runners on which they have it."""
 
     explanation: Explanation
     runners: tuple[str, ...]
@@ -30,11 +30,13 @@ class ExplainedJobs:
 def group_explanations(
     explained: Sequence[tuple[LaunchPlan, tuple[str, ...], Explanation]],
 ) -> list[ExplainedJobs]:
-    """The explanations of jobs, equal ones of one entry and launcher together."""
+    """The explanations of jobs (the launches of one job stand together), equal ones of one entry in one group."""
     groups: dict[object, ExplainedJobs] = {}
     for plan, runners, explanation in explained:
-        key = plan.entry, runners, explanation.identity
-        groups.setdefault(key, ExplainedJobs(explanation, runners)).plans.append(plan)
+        group = groups.setdefault((plan.entry, explanation.identity), ExplainedJobs(explanation, ()))
+        group.runners = tuple(dict.fromkeys((*group.runners, *runners)))
+        if not any(plan is one for one in group.plans[-1:]):
+            group.plans.append(plan)
     return list(groups.values())
 
 
@@ -42,14 +44,16 @@ def render_explanations(
     groups: Sequence[ExplainedJobs], rows: Mapping[str, Sequence[Mapping[str, object]]], style: Style
 ) -> Iterator[str]:
     """The lines of explanations: for each group which jobs they are, and the numbered steps."""
-    several = {group.plans[0].entry for group in groups if len({g.runners for g in groups}) > 1}
+    runners: dict[str, set[tuple[str, ...]]] = {}
+    for group in groups:
+        runners.setdefault(group.plans[0].entry, set()).add(group.runners)
     for group in groups:
         explanation, entry = group.explanation, group.plans[0].entry
         siblings = rows.get(entry, ())
         yield style.strong(_title(explanation))
         of = f"{len(group.plans)} of {len(siblings)} jobs"
         described = describe_jobs(group.plans, varying_keys(siblings))
-        on = f", on {runners_text(group.runners)}" if entry in several else ""
+        on = f", on {runners_text(group.runners)}" if len(runners[entry]) > 1 else ""
         yield f"  {entry}  {of}{on}{f': {described[0]}' if len(described) == 1 else ''}"
         if len(described) > 1:
             yield from (f"    {text}" for text in described)

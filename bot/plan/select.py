@@ -38,6 +38,8 @@ class Condition:
 
 def plain(value: object) -> str:
     """A value of a row as a condition spells it."""
+    if value.__class__ is str or value.__class__ is int:
+        return str(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None:

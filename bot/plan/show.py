@@ -18,6 +18,15 @@ MAX_DIFFERENCES = 4
 MAX_VALUES = 12
 """Values of one line that are listed."""
 
+MAX_LONG = 4
+"""Values of one line that are listed where they are long."""
+
+MAX_SHOWN = 60
+"""Characters of each of several values."""
+
+MAX_WORDS = 3
+"""Different words that stand in the middle of a text."""
+
 MAX_CHANGES = 12
 """Differences of another launch or path that are listed."""
 
@@ -278,12 +287,15 @@ def flatten(job: Mapping[str, object], prefix: str = "") -> dict[str, str]:
     """A row as texts by dotted key."""
     flat: dict[str, str] = {}
     for key, value in job.items():
-        if isinstance(value, Mapping) and "name" in value:
-            flat[f"{prefix}{key}"] = " ".join(plain(part) for part in value.values())
-        elif isinstance(value, Mapping):
-            flat.update(flatten(value, f"{prefix}{key}."))
+        name = prefix + key
+        if value.__class__ is str:
+            flat[name] = value  # type: ignore[assignment]
+        elif not isinstance(value, dict):
+            flat[name] = plain(value)
+        elif "name" in value:
+            flat[name] = " ".join(plain(part) for part in value.values())
         else:
-            flat[f"{prefix}{key}"] = plain(value)
+            flat.update(flatten(value, f"{name}."))
     return flat
 
 
@@ -303,25 +315,29 @@ def describe_jobs(plans: Sequence[LaunchPlan], keys: Sequence[str], limit: int =
     return [text for text in texts if text]
 
 
-def collapse(plans: Sequence[LaunchPlan], values: Sequence[str], keys: Sequence[str]) -> tuple[str, str]:
+def collapse(rows: Sequence[Mapping[str, str]], values: Sequence[str], keys: Sequence[str]) -> tuple[str, str]:
     """A line's values over the jobs of a group: a text with the alternatives in braces, and what decides among them."""
     distinct = list(dict.fromkeys(values))
     if len(distinct) == 1:
         return distinct[0], ""
-    pattern = _pattern(plans, values, keys)
+    pattern = _pattern(rows, values, keys)
     if pattern is not None:
         return pattern, ""
     prefix, middles, suffix = _affixes(distinct)
-    shown = middles[:MAX_VALUES]
-    more = f", ... {len(distinct)} in all" if len(distinct) > MAX_VALUES else ""
+    limit = MAX_VALUES if max(map(len, middles)) <= MAX_SHOWN else MAX_LONG
+    shown = [text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..." for text in middles[:limit]]
+    more = f", ... {len(distinct)} in all" if len(distinct) > limit else ""
     text = f"{prefix}{{{', '.join(shown)}{more}}}{suffix}"
-    return text, _deciding(plans, values, distinct, middles, keys)
+    return text, _deciding(rows, values, distinct, middles, keys)
 
 
 def _deciding(
-    plans: Sequence[LaunchPlan], values: Sequence[str], distinct: list[str], middles: list[str], keys: Sequence[str]
+    rows: Sequence[Mapping[str, str]],
+    values: Sequence[str],
+    distinct: list[str],
+    middles: list[str],
+    keys: Sequence[str],
 ) -> str:
-    rows = [flatten(plan.job) for plan in plans]
     ranked = sorted(keys, key=lambda key: len({row.get(key, "") for row in rows}))
     for key in ranked:
         of_value: dict[str, dict[str, None]] = {}
@@ -350,8 +366,8 @@ def _deciding(
     return "varies"
 
 
-def _pattern(plans: Sequence[LaunchPlan], values: Sequence[str], keys: Sequence[str]) -> str | None:
-    """Long texts that differ in several words, these words being row keys: the text with the keys in braces."""
+def _pattern(rows: Sequence[Mapping[str, str]], values: Sequence[str], keys: Sequence[str]) -> str | None:
+    """Long texts that differ in several words: the text with the row keys that these words are in braces."""
     tokens = [_TOKENS.findall(value) for value in values]
     if min(map(len, tokens)) < MIN_TOKENS or len(set(map(len, tokens))) > 1:
         return None
@@ -359,11 +375,11 @@ def _pattern(plans: Sequence[LaunchPlan], values: Sequence[str], keys: Sequence[
     differing = [column for column in columns if len(set(column)) > 1]
     if len(differing) < 2:
         return None
-    rows = [flatten(plan.job) for plan in plans]
     name_of: dict[tuple[str, ...], str] = {tuple(row.get(key, "") for row in rows): key for key in reversed(keys)}
-    if any(column not in name_of for column in differing):
+    if any(column not in name_of and len(set(column)) > MAX_WORDS for column in differing):
         return None
-    return "".join(f"{{{name_of[column]}}}" if len(set(column)) > 1 else column[0] for column in columns)
+    shown = {column: name_of.get(column) or ", ".join(dict.fromkeys(column)) for column in differing}
+    return "".join(f"{{{shown[column]}}}" if column in shown else column[0] for column in columns)
 
 
 def _affixes(texts: Sequence[str]) -> tuple[str, list[str], str]:
@@ -439,10 +455,11 @@ def _render_group(group: Group, keys: Sequence[str], total: int, style: Style) -
         yield f"{head}  {style.faint(places)}"
         yield from (f"    {text}" for text in described)
     inner = varying_keys([plan.job for plan in group.plans])
+    rows = [flatten(plan.job) for plan in group.plans]
     section = ""
     for at, (kind, name, _) in enumerate(group.lines[0]):
         values = [lines[at][2] for lines in group.lines]
-        text, why = collapse(group.plans, values, inner)
+        text, why = collapse(rows, values, inner)
         if kind == "outcome":
             continue
         if kind != section:
