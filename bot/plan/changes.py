@@ -166,22 +166,33 @@ def _by_name(arguments: Sequence[Argument]) -> dict[str, str]:
 
 
 def _possible_changes(old: Sequence[Alternative], new: Sequence[Alternative]) -> Iterator[Change]:
-    before = {_alternative_key(one): one for one in old}
-    after = {_alternative_key(one): one for one in new}
-    for key in [*before, *(key for key in after if key not in before)]:
-        left, right = before.get(key), after.get(key)
-        if left is None or right is None:
-            name = key[0]
-            texts = [None if one is None else _alternative_text(one) for one in (left, right)]
-            yield Change("possible", name, texts[0], texts[1])
+    before, after = _by_condition(old), _by_condition(new)
+    for name in [*before, *(name for name in after if name not in before)]:
+        left, right = before.get(name, []), after.get(name, [])
+        texts = [[outcome_text(one) for one in side] for side in (left, right)]
+        if texts[0] != texts[1]:
+            yield Change("possible", name, _several(texts[0]), _several(texts[1]))
             continue
-        if left.server is not None and right.server is not None:
-            for change in server_changes(left.server, right.server):
-                yield Change("possible", f"{key[0]}: {change.name or change.kind}", change.old, change.new, change.role)
+        for one, other in zip(left, right, strict=True):
+            if one.server is not None and other.server is not None:
+                for change in server_changes(one.server, other.server):
+                    yield Change(
+                        "possible", f"{name}: {change.name or change.kind}", change.old, change.new, change.role
+                    )
 
 
-def _alternative_key(one: Alternative) -> tuple[str, str]:
-    return " and ".join(condition_text(when) for when in one.when), outcome_text(one)
+def _by_condition(alternatives: Sequence[Alternative]) -> dict[str, list[Alternative]]:
+    """Other ways by the conditions that lead to them: a loop's body ends in several, each with another text."""
+    found: dict[str, list[Alternative]] = {}
+    for one in alternatives:
+        found.setdefault(" and ".join(condition_text(when) for when in one.when), []).append(one)
+    return found
+
+
+def _several(texts: Sequence[str]) -> str | None:
+    if not texts:
+        return None
+    return texts[0] if len(texts) == 1 else f"{texts[0]} (and {len(texts) - 1} more)"
 
 
 def condition_text(when: str) -> str:
@@ -189,7 +200,3 @@ def condition_text(when: str) -> str:
     path, separator, rest = when.partition(":")
     line, _, text = rest.partition(": ")
     return f"{path}: {text}" if separator and line.isdigit() else when
-
-
-def _alternative_text(one: Alternative) -> str:
-    return outcome_text(one)

@@ -284,5 +284,10 @@ def record(world: World, solved: Solved, depth: int) -> Trail:
         shells.append(Recorder(*arguments))
         return shells[0]
 
-    _, leaf, _ = world.interpret(solved.process, solved.inputs, solved.forced, depth, make)
+    # An effect that is taken over from another script leaves no notes.
+    segments, world.segments = world.segments, None
+    try:
+        _, leaf, _ = world.interpret(solved.process, solved.inputs, solved.forced, depth, make)
+    finally:
+        world.segments = segments
     return Trail(shells[0], leaf)

@@ -135,9 +135,9 @@ ABSENT = {
         "export A=1\nunset A",
         "A is unset before the server starts",
         ["unset A|A is unset"],
-        ["export A=1", "unset A"],
+        ["export A=1"],
     ),
-    "not exported": ("A=1", "A is set but not exported", ["A=1|A=1"], ["A=1"]),
+    "not exported": ("A=1", "A is set but not exported", ["A=1|A=1"], []),
     "in a branch": (
         'if [ "$CONC" = 8 ]; then\n  export A=1\nfi',
         "the server is started without A",
