@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -125,3 +126,15 @@ def mode_options(function: Callable[P, R]) -> Callable[P, R]:
 
 def _text(value: object) -> str | None:
     return None if value is None else str(value)
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Turns the garbage collector off for work that keeps all that it makes; it would walk hundreds of thousands of objects."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from botlint.cli.common import Settings, common_options, mode_options
+from botlint.cli.common import Settings, common_options, mode_options, no_collection
 from botlint.core.errors import NothingToCheck
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def diff(settings: Settings, base: str, head: str | None, repo: Path, mode: Mode
     from botlint.repo.open import open_files
 
     mode = mode or "throughput"
-    with open_files(repo, base) as old_files, open_files(repo, head) as new_files:
+    with no_collection(), open_files(repo, base) as old_files, open_files(repo, head) as new_files:
         old, new = Planner(old_files, mode), Planner(new_files, mode)
         # Most scripts are the same in both revisions: they are read once.
         new.world.scripts = old.world.scripts

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from botlint.cli.common import Settings, common_options, mode_options
+from botlint.cli.common import Settings, common_options, mode_options, no_collection
 from botlint.core.errors import CannotFinish, NothingToCheck
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def plan(
 
     names, bare = split_arguments(entries)
     conditions = [parse_condition(text) for text in (*where, *bare)]
-    with open_files(repo, rev) as files:
+    with no_collection(), open_files(repo, rev) as files:
         planner = Planner(files, mode or "throughput")
         jobs = _selected(planner, names, conditions, settings)
         plans = _plans(planner, jobs, conditions, settings)
