@@ -1,4 +1,7 @@
-"""Errors about us and our use, each with the exit code that every command gives for it (a finding about code is never an error)."""
+"""Errors about us and our use, each with the exit code that every command gives for it.
+
+A finding about code is never an error.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,13 @@ class UsageError(BotlintError):
     exit_code = 2
 
 
-class CannotFinish(BotlintError):
+class CannotFinish(BotlintError):  # noqa: N818 (named after what the user is told)
     """The work could not be finished (a broken repository, an unreadable revision)."""
 
     exit_code = 3
 
 
-class NothingToCheck(BotlintError):
+class NothingToCheck(BotlintError):  # noqa: N818 (named after what the user is told)
     """There is nothing that the command could look at."""
 
     exit_code = 4

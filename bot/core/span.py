@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A half-open range of a file: lines and columns count from 1, columns in Unicode characters, the end is exclusive."""
+    """A range of a file, its end exclusive; lines and columns count from 1, columns in Unicode characters."""
 
     path: str
     line: int

@@ -50,8 +50,8 @@ class Role:
 class Server:
     """A server's start.
 
-    `env` holds the variables that the process sees and that the job did not give or that scripts changed; `runtime_env` those that
-    the command line of a scheduler or container engine sets (`srun --export`, `docker run -e NAME=VALUE`).
+    `env` holds the variables that the process sees and that the job did not give or that scripts changed; `runtime_env`
+    those that the command line of a scheduler or container engine sets (`srun --export`, `docker run -e NAME=VALUE`).
     """
 
     framework: str

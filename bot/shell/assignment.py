@@ -54,7 +54,8 @@ def assign(shell: Shell, name: str, value: Value, append: bool = False, index: V
     exporting = shell.options.get("allexport", False)
     shell.put(
         name,
-        old.changed(value=value,
+        old.changed(
+            value=value,
             place=shell.place(),
             guard=shell.guard,
             exported=old.exported or exporting,

@@ -82,7 +82,7 @@ def declare(shell: Shell, words: Sequence[Value | Declared]) -> Status:
 
 
 def _export_plainly(shell: Shell, words: Sequence[Value | Declared]) -> bool:
-    """`export NAME=text ...` of plain variables, by far the commonest declaration; False (and nothing done) for any other."""
+    """`export NAME=text ...` of plain variables, by far the commonest declaration; False (nothing done) for others."""
     for word in words[1:]:
         if not isinstance(word, Declared) or word.value is None or word.assign.append or word.assign.index is not None:
             return False
@@ -267,7 +267,8 @@ def _with_flags(shell: Shell, var: Variable, flags: set[str], off: set[str]) -> 
     place = var.place
     if "x" in flags and not var.exported and place is None:
         place = shell.place()
-    return var.changed(value=value,
+    return var.changed(
+        value=value,
         kind=kind,
         exported=exported,
         inherited=var.inherited and "x" not in flags,
@@ -436,10 +437,10 @@ def _unset_element(shell: Shell, name: str, index: str) -> None:
         return
     if var.kind == "assoc":
         table = {k: v for k, v in var.value.items() if k != index.strip("'\"")}
-        shell.put(name, var.changed(value=table))  # type: ignore[arg-type]
+        shell.put(name, var.changed(value=table))
         return
     number = arithmetic_values.index_number(shell, index)
     if number is not None and number < 0:
         number += max((k for k in var.value if isinstance(k, int)), default=-1) + 1
     cells = {k: v for k, v in var.value.items() if k != number}
-    shell.put(name, var.changed(value=cells))  # type: ignore[arg-type]
+    shell.put(name, var.changed(value=cells))

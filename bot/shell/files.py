@@ -1,4 +1,4 @@
-"""The files that a script sees: the revision under review, mounted as the workspace, and what scripts have made on top of it.
+"""The files that a script sees: the revision under review, mounted as the workspace, and on top what scripts have made.
 
 Paths are canonical (see `paths`).
 """
@@ -40,7 +40,9 @@ class FileSystem:
 
     __slots__ = ("base", "entries", "machine", "outer")
 
-    def __init__(self, base: RevisionFiles, outer: FileView | None, machine: Callable[[str], Kind] | None = None) -> None:
+    def __init__(
+        self, base: RevisionFiles, outer: FileView | None, machine: Callable[[str], Kind] | None = None
+    ) -> None:
         self.base = base
         self.entries: list[tuple[str, Value, FileEntry]] = []
         self.outer = outer

@@ -845,7 +845,7 @@ class Shell:
 
     @property
     def shown_name(self) -> Value:
-        """The name under which the script was started; while a library is recorded for other scripts, it is an input."""
+        """The name under which the script was started; while a library is recorded for other scripts, an input."""
         if isinstance(self.vars, Recording) and self.name == self.process.label:
             return Text((self.symbols[LABEL],))
         return self.name

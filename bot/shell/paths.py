@@ -1,7 +1,7 @@
 """Canonical paths.
 
-They are absolute. The checkout's real place is not known before the run, so it is called `@workspace`; a path of a container that is
-a mount of the checkout is turned into it, another mounted path gets the name `@mount/...`.
+They are absolute. The checkout's real place is not known before the run, so it is called `@workspace`; a path of a
+container that is a mount of the checkout is turned into it, another mounted path gets the name `@mount/...`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Where a process runs: its working directory (canonical) and what its container mounts (None: not in a container)."""
+    """Where a process runs: its working directory (canonical), and what its container mounts (None: no container)."""
 
     cwd: str
     mounts: tuple[Mount, ...] | None = None
@@ -38,7 +38,9 @@ def canonical(path: Resolved, context: Context) -> str | None:
     if not isinstance(path, str):
         first = path[0]
         rest = path[1:]
-        if not (isinstance(first, Unknown) and first.reason == WORKSPACE_VARIABLE and all(isinstance(p, str) for p in rest)):
+        if not (
+            isinstance(first, Unknown) and first.reason == WORKSPACE_VARIABLE and all(isinstance(p, str) for p in rest)
+        ):
             return None
         return normal(WORKSPACE + "".join(p for p in rest if isinstance(p, str)))
     if path.startswith("/"):

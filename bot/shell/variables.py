@@ -9,8 +9,8 @@ from botlint.documents import bash
 from botlint.shell import arithmetic_values
 from botlint.shell.paths import WORKSPACE, WORKSPACE_VARIABLE
 from botlint.shell.process import Variable
-from botlint.shell.state import Recording
 from botlint.shell.signals import Undecided
+from botlint.shell.state import Recording
 from botlint.shell.values import Hole, Text, Value, concat, derive, hole, reason_of, text_of
 
 if TYPE_CHECKING:

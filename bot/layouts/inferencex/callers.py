@@ -461,7 +461,7 @@ class Selector:
         return [caller for caller in fitting if _rank(caller) == _rank(fitting[0])]
 
     def _own_eval(self, multinode: bool, agentic: bool, sizes: tuple[Any, Any], evaluation: bool) -> list[Caller]:
-        """The callers of evals of such rows; where there are none, those of the rows themselves, switched to an eval."""
+        """The callers of evals of such rows; where there are none, those of the rows themselves, switched to evals."""
         if any(c.evaluation is evaluation and c.fits(multinode, agentic, sizes) for c in self._callers):
             return self._best(multinode, agentic, sizes, evaluation)
         return [replace(c, switched=frozenset(EVAL_INPUTS)) for c in self._best(multinode, agentic, sizes, False)]
