@@ -1,9 +1,9 @@
 """Values of the interpreter: text that remembers which inputs it was made of.
 
 A value is a plain `str`, or a `Text`: pieces that are literal `str` or symbols. A symbol is an input of the process (an
-environment variable), a text derived from such inputs by a pure function, or a hole whose content nobody can know before the run.
-The concrete text of the job that is being interpreted is kept beside the pieces, so that the interpreter decides with real text
-while the result stays a template that other jobs can fill in.
+environment variable), a text derived from such inputs by a pure function, or a hole whose content nobody can know
+before the run. The concrete text of the job that is being interpreted is kept beside the pieces, so that the
+interpreter decides with real text while the result stays a template that other jobs can fill in.
 """
 
 from __future__ import annotations
@@ -92,7 +92,10 @@ class Hole(Symbol):
 
 
 class Either(Symbol):
-    """A value that an undecided test set in one of two ways: `value` is the first one; `asked` is called when it matters which."""
+    """A value that an undecided test set in one of two ways.
+
+    `value` is the first one; `asked` is called when it matters which.
+    """
 
     __slots__ = ("asked", "value")
 
@@ -126,9 +129,9 @@ class Text:
             if piece.__class__ is Input:
                 self.symbolic = True
             elif piece.__class__ is Either:
-                self.symbolic = self.symbolic or (isinstance(piece.value, Text) and piece.value.symbolic)  # type: ignore[union-attr]
+                self.symbolic = self.symbolic or (isinstance(piece.value, Text) and piece.value.symbolic)
             elif piece.__class__ is Derived and not self.symbolic:
-                self.symbolic = any(isinstance(a, Text) and a.symbolic for a in piece.arguments)  # type: ignore[union-attr]
+                self.symbolic = any(isinstance(a, Text) and a.symbolic for a in piece.arguments)
 
     @property
     def text(self) -> str | None:
@@ -188,7 +191,7 @@ def hole(reason: str, nonempty: bool = False) -> Text:
 
 
 def derive(function: Callable[..., str], *arguments: Value) -> Value:
-    """`function` over the texts of the arguments, kept as a template where they depend on inputs. The function must be total."""
+    """`function` over the texts of the arguments, kept as a template where they depend on inputs; it must be total."""
     plain = True
     for argument in arguments:
         if argument.__class__ is not str:
@@ -219,14 +222,15 @@ def reason_of(value: Value) -> str:
             if isinstance(piece, Input) and not piece.known:
                 return next((p.reason for p in piece.partial or () if isinstance(p, Unknown)), piece.name)
             if isinstance(piece, Derived) and not piece.known:
-                return next((reason_of(a) for a in piece.arguments if isinstance(a, Text) and not a.known), "a derived value")
+                unknown = (reason_of(a) for a in piece.arguments if isinstance(a, Text) and not a.known)
+                return next(unknown, "a derived value")
     return "unknown"
 
 
 def resolve(value: Value, inputs: Mapping[str, Resolved]) -> Resolved:
     """A value for the job whose inputs are given."""
     if value.__class__ is str:
-        return value  # type: ignore[return-value]
+        return value
     pieces = value.pieces  # type: ignore[union-attr]
     if len(pieces) == 1:
         return _resolve_piece(pieces[0], inputs)
@@ -234,11 +238,11 @@ def resolve(value: Value, inputs: Mapping[str, Resolved]) -> Resolved:
     known = True
     for piece in pieces:
         if piece.__class__ is str:
-            out.append(piece)  # type: ignore[arg-type]
+            out.append(piece)
             continue
         part = _resolve_piece(piece, inputs)
         if part.__class__ is str:
-            out.append(part)  # type: ignore[arg-type]
+            out.append(part)
         else:
             known = False
             out.extend(part)
@@ -329,5 +333,6 @@ def touch(value: Value) -> None:
 def undecided(value: Value) -> bool:
     """Whether an undecided test set the value, or a part of it."""
     return isinstance(value, Text) and any(
-        isinstance(p, Either) or (isinstance(p, Derived) and any(undecided(a) for a in p.arguments)) for p in value.pieces
+        isinstance(p, Either) or (isinstance(p, Derived) and any(undecided(a) for a in p.arguments))
+        for p in value.pieces
     )
