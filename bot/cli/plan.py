@@ -70,7 +70,7 @@ def plan(
       botlint plan ENTRY --rev v1.2 --explain=--max-num-seqs
     """
     from botlint.plan.build import Planner
-    from botlint.plan.select import parse_condition
+    from botlint.plan.select import matches_plan, parse_condition
     from botlint.repo.open import open_files
 
     names, bare = split_arguments(entries)
@@ -78,14 +78,16 @@ def plan(
     with no_collection(), open_files(repo, rev) as files:
         planner = Planner(files, mode or "throughput")
         jobs = _selected(planner, names, conditions, settings)
-        plans = _plans(planner, jobs, conditions, settings)
+        made = zip(jobs, planned(planner, jobs, "planning", settings), strict=True)
+        chosen = [(job, one) for job, one in made if matches_plan(one, conditions)]
+        plans = [one for _, one in chosen]
         problems = planner.all_problems
         tell_problems(settings, problems)
         if not plans:
             raise NothingToCheck("no job meets the conditions")
         with settings.open_output() as stream:
             if explain is not None:
-                stream.writelines(_explained(planner, jobs, plans, explain, form, settings))
+                stream.writelines(_explained(planner, chosen, explain, form, settings))
             else:
                 stream.writelines(_json(plans, problems) if form == "json" else _text(planner, plans, settings))
         return exit_code(settings, planner)
@@ -117,15 +119,6 @@ def _selected(planner: Planner, names: Sequence[str], conditions: Sequence[Condi
         tell_problems(settings, planner.all_problems)
         raise NothingToCheck("no job meets the conditions" if conditions else "the selected entries have no jobs")
     return jobs
-
-
-def _plans(
-    planner: Planner, jobs: Sequence[Job], conditions: Sequence[Condition], settings: Settings
-) -> list[LaunchPlan]:
-    from botlint.plan.select import matches_plan
-
-    made = planned(planner, jobs, "planning", settings)
-    return [one for one in made if matches_plan(one, conditions)]
 
 
 def planned(planner: Planner, jobs: Sequence[Job], label: str, settings: Settings) -> list[LaunchPlan]:
@@ -188,12 +181,7 @@ def rows_by_entry(planner: Planner) -> dict[str, list[Mapping[str, object]]]:
 
 
 def _explained(
-    planner: Planner,
-    jobs: Sequence[Job],
-    plans: Sequence[LaunchPlan],
-    name: str,
-    form: str,
-    settings: Settings,
+    planner: Planner, chosen: Sequence[tuple[Job, LaunchPlan]], name: str, form: str, settings: Settings
 ) -> Iterator[str]:
     from botlint.cli.progress import with_progress
     from botlint.plan.explain import Explainer
@@ -201,12 +189,11 @@ def _explained(
     from botlint.plan.style import Style
 
     explainer = Explainer(planner)
-    by_row = {id(job.row): job for job in jobs}
-    explained = []
-    for one in with_progress(plans, len(plans), "explaining", show=settings.show_progress()):
-        for launch in (one.launch, *one.others):
-            answer = explainer.explain(by_row[id(one.job)], name, launch.runners[0])
-            explained.append((one, launch.runners, answer))
+    explained = [
+        (one, launch.runners, explainer.explain(job, name, launch.runners[0]))
+        for job, one in with_progress(chosen, len(chosen), "explaining", show=settings.show_progress())
+        for launch in (one.launch, *one.others)
+    ]
     groups = group_explanations(explained)
     if form == "json":
         import json

@@ -289,7 +289,7 @@ def flatten(job: Mapping[str, object], prefix: str = "") -> dict[str, str]:
     for key, value in job.items():
         name = prefix + key
         if value.__class__ is str:
-            flat[name] = value  # type: ignore[assignment]
+            flat[name] = str(value)
         elif not isinstance(value, dict):
             flat[name] = plain(value)
         elif "name" in value:

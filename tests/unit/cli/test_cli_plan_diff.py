@@ -201,6 +201,16 @@ def test_explanation_in_text_and_json(history: Path, capsys: pytest.CaptureFixtu
     assert "--kv-transfer-config is not set" in capsys.readouterr().out
 
 
+def test_an_explanation_of_jobs_that_other_processes_planned(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("botlint.plan.parallel.MIN_JOBS", 1)
+    monkeypatch.setattr("botlint.plan.parallel._processors", lambda: 2)
+    assert main(["plan", *REPO, "--where", "conc=4", "--explain", "PORT", "--format", "json"]) == 0
+    explanations = validated(capsys.readouterr().out, "explanation")["explanations"]
+    assert {job["entry"] for one in explanations for job in one["jobs"]} >= {ENTRY, "gptoss-fp4-b200-vllm"}
+
+
 def test_problems_are_told_on_stderr_and_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = copy(tmp_path / "r")
     (folder / "configs" / "broken-master.yaml").write_text("a: [\n")
