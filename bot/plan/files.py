@@ -10,10 +10,18 @@ class ScriptFiles:
 
     def __init__(self, files: Files) -> None:
         self._files = files
+        self._texts: dict[str, str | None] = {}
+        self._regular: dict[str, bool] = {}
         self._directories: dict[str, set[str]] | None = None
 
-    def read(self, path: str) -> bytes | None:
-        """Content of a file, or of the file that a link inside the repository leads to."""
+    def text(self, path: str) -> str | None:
+        """Content of a file, or of the file that a link inside the repository leads to; what is not UTF-8 as lone surrogates."""
+        if path not in self._texts:
+            data = self._read(path)
+            self._texts[path] = None if data is None else data.decode("utf-8", "surrogateescape")
+        return self._texts[path]
+
+    def _read(self, path: str) -> bytes | None:
         if not self._files.is_file(path):
             target = self._files.resolve_link(path)
             if target is None or target == path:
@@ -23,10 +31,14 @@ class ScriptFiles:
 
     def is_file(self, path: str) -> bool:
         """Whether a regular file (or a link to one) is there."""
-        if self._files.is_file(path):
-            return True
-        target = self._files.resolve_link(path)
-        return target is not None and target != path and self._files.is_file(target)
+        found = self._regular.get(path)
+        if found is None:
+            found = self._files.is_file(path)
+            if not found:
+                target = self._files.resolve_link(path)
+                found = target is not None and target != path and self._files.is_file(target)
+            self._regular[path] = found
+        return found
 
     def is_dir(self, path: str) -> bool:
         """Whether a directory is there."""

@@ -18,8 +18,8 @@ Kind = Literal["file", "dir", "missing", "unknown"]
 class RevisionFiles(Protocol):
     """What the interpreter needs of a revision."""
 
-    def read(self, path: str) -> bytes | None:
-        """Content of a file, None if there is none."""
+    def text(self, path: str) -> str | None:
+        """Content of a file (what is not UTF-8 as lone surrogates), None if there is none or it cannot be read."""
         ...
 
     def is_file(self, path: str) -> bool:
@@ -79,5 +79,4 @@ class FileSystem:
         inner = relative_to_workspace(path)
         if not inner:
             return None
-        data = self.base.read(inner)
-        return None if data is None else data.decode("utf-8", "surrogateescape")
+        return self.base.text(inner)

@@ -22,18 +22,16 @@ from botlint.shell import (
 )
 from botlint.shell.builtins import BUILTINS
 from botlint.shell.files import FileSystem
-from botlint.shell.paths import canonical
+from botlint.shell.paths import Context, Mount, canonical
 from botlint.shell.patterns import matches
 from botlint.shell.process import (
     LABEL,
     Call,
-    Context,
     FileEntry,
     FileNode,
     Fork,
     Guard,
     Inputs,
-    Mount,
     Node,
     ObserveNode,
     Place,

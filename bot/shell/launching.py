@@ -14,13 +14,11 @@ from botlint.documents import bash
 from botlint.shell import conditions, filecommands, variables
 from botlint.shell.builtins import BUILTINS
 from botlint.shell.commands import MODELS, WITHOUT_INPUT
-from botlint.shell.paths import WORKSPACE, canonical
+from botlint.shell.paths import WORKSPACE, Context, Mount, canonical
 from botlint.shell.process import (
     Call,
     CallNode,
-    Context,
     FileEntry,
-    Mount,
     ServerStart,
     Variable,
     unknown_names,

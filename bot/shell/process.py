@@ -1,9 +1,9 @@
 """Sharing of interpretations between jobs.
 
-A process is one script (or command string) with the set of its environment names. Interpreting it for one job logs every decision
-that looked at an input, as a pure function over templates. These logs form a decision tree: another job walks it, evaluating the same
-functions with its own inputs, and reuses the leaf; only an outcome that was never seen is interpreted anew. Jobs that differ in
-values which no test looked at share one interpretation.
+A process is one script (or command string) with the set of its environment names. Interpreting it for one job logs
+every decision that looked at an input, as a pure function over templates. These logs form a decision tree: another job
+walks it, evaluating the same functions with its own inputs, and reuses the leaf; only an outcome that was never seen is
+interpreted anew. Jobs that differ in values which no test looked at share one interpretation.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from botlint.core.unknown import Unknown
 from botlint.documents.bash import Script, Source
-from botlint.shell.paths import Context, Mount, canonical
-from botlint.shell.values import Resolved, Value, resolve
+from botlint.shell.paths import Context, canonical
+from botlint.shell.values import Derived, Either, Hole, Input, Resolved, Text, Value, resolve
 
 if TYPE_CHECKING:
     from botlint.shell.world import World
@@ -63,7 +62,7 @@ class Place:
 
 @dataclass(slots=True)
 class Test:
-    """One decision that the script took: where, over which values, with which outcome (None: it could not be decided)."""
+    """One decision that the script took: where, over which values, with which outcome (None: could not be decided)."""
 
     place: Place
     arguments: tuple[Value, ...]
@@ -100,7 +99,7 @@ class Variable:
     """Exported for no other reason than that the process was given it."""
 
     def changed(self, **values: Any) -> Variable:
-        """A copy with other values (dataclasses.replace takes five times as long, and this is done for every assignment)."""
+        """A copy with other values (dataclasses.replace takes five times as long, and every assignment does this)."""
         copy = Variable(
             self.value,
             self.exported,
@@ -168,6 +167,7 @@ class ServerStart:
     guard: Guard | None
     cwd: str
     extra: object = None
+    """Where the command hands a description of servers to another programme: its kind, and the files that it sees."""
 
 
 @dataclass(slots=True)
@@ -194,19 +194,11 @@ class Leaf:
     possible: list[Possible] = field(default_factory=list)
     forks: list[Fork] = field(default_factory=list)
     truncated: bool = False
-    blame: Blame | None = None
-
-
-@dataclass(slots=True)
-class Blame:
-    """Why a process ended badly when the cause lies in a script that it started."""
-
-    call: Call
 
 
 @dataclass(slots=True)
 class Fork:
-    """An undecided test whose two outcomes lead to different states; the first run took the first one in script order."""
+    """An undecided test whose outcomes lead to different states; the first run took the first one in script order."""
 
     site: int
     place: Place
@@ -214,7 +206,6 @@ class Fork:
     taken: bool
     """The outcome that went on in the first run."""
     needed: bool = False
-
 
     def need(self) -> None:
         """The difference matters: the other outcome has to be followed too."""
@@ -352,7 +343,6 @@ class Solved:
     process: Process
     child: Solved | None = None
     """The callee's end, when the leaf is a call that served (or could not be decided)."""
-    blamed: Solved | None = None
     alternatives: list[tuple[list[tuple[Place, str]], Solved]] = field(default_factory=list)
     truncated: bool = False
     forced: dict[int, bool] = field(default_factory=dict)
@@ -397,7 +387,9 @@ class Process:
         self.root: dict[object, Node | Leaf] = {}
         self.runs = 0
 
-    def _walk(self, world: World, inputs: Inputs, forced: dict[int, bool], depth: int) -> tuple[Leaf | None, Solved | None]:
+    def _walk(
+        self, world: World, inputs: Inputs, forced: dict[int, bool], depth: int
+    ) -> tuple[Leaf | None, Solved | None]:
         """The leaf that a job reaches with what is known so far, or None."""
         children, outcome = self.root, None
         child: Solved | None = None
@@ -406,15 +398,15 @@ class Process:
             if node is None:
                 return None, None
             if node.__class__ is Leaf:
-                return node, child  # type: ignore[return-value]
+                return node, child
             if node.__class__ is ObserveNode:
-                outcome = evaluate(node, inputs)  # type: ignore[arg-type]
+                outcome = evaluate(node, inputs)
             elif node.__class__ is ChooseNode:
-                outcome = forced.get(node.site, "free")  # type: ignore[attr-defined]
+                outcome = forced.get(node.site, "free")
             elif node.__class__ is CallNode:
-                outcome, child = world.outcome(node.call, inputs, node.captured, depth)  # type: ignore[attr-defined]
+                outcome, child = world.outcome(node.call, inputs, node.captured, depth)
             else:
-                where = canonical(resolve(node.path, inputs), node.context)  # type: ignore[attr-defined]
+                where = canonical(resolve(node.path, inputs), node.context)  # type: ignore[union-attr]
                 outcome = None if where is None else inputs.file(where)
             children = node.children  # type: ignore[union-attr]
 
@@ -449,7 +441,7 @@ class Process:
         return solved
 
     def _serving(self, world: World, solved: Solved, depth: int) -> tuple[Solved, dict[int, bool]]:
-        """A test that only guards an exit does not make the plan exit: the last undecided tests before it are turned first."""
+        """A test that only guards an exit does not make the plan exit: the last undecided tests before are turned."""
         inputs = solved.inputs
         forced: dict[int, bool] = {}
         because: list[tuple[Place, str]] = []
@@ -489,7 +481,6 @@ class Process:
 
 def unknown_names(environment: Mapping[str, Variable], outer_unknown: frozenset[str]) -> frozenset[str]:
     """Names whose value has an unknown part, given which inputs of the caller have one."""
-    from botlint.shell.values import Derived, Either, Hole, Input, Text
 
     def partial(value: Value) -> bool:
         if isinstance(value, str):
@@ -506,40 +497,3 @@ def unknown_names(environment: Mapping[str, Variable], outer_unknown: frozenset[
         return False
 
     return frozenset(n for n, v in environment.items() if isinstance(v.value, (str, Text)) and partial(v.value))
-
-
-def unknown_text(value: Resolved) -> str:
-    """A resolved value for people: unknown parts as `<reason>`."""
-    if isinstance(value, str):
-        return value
-    return "".join(p if isinstance(p, str) else f"<{p.reason}>" for p in value)
-
-
-__all__ = [
-    "Blame",
-    "Call",
-    "CallNode",
-    "ChooseNode",
-    "Context",
-    "FileEntry",
-    "FileNode",
-    "FileView",
-    "Fork",
-    "Guard",
-    "Inputs",
-    "Leaf",
-    "Mount",
-    "Node",
-    "ObserveNode",
-    "Place",
-    "Possible",
-    "Process",
-    "ServerStart",
-    "Solved",
-    "Test",
-    "Unknown",
-    "Variable",
-    "evaluate",
-    "unknown_names",
-    "unknown_text",
-]

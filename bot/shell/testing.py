@@ -8,8 +8,8 @@ from typing import Literal
 
 from botlint.shell.files import FileSystem, Kind
 from botlint.shell.interpreter import Shell
-from botlint.shell.paths import WORKSPACE
-from botlint.shell.process import Context, Inputs, Mount, Process, Variable
+from botlint.shell.paths import WORKSPACE, Context, Mount
+from botlint.shell.process import Inputs, Process, Variable
 from botlint.shell.streams import Out
 from botlint.shell.values import Resolved, Value, concat, resolve
 from botlint.shell.world import Programmes, World, run
@@ -46,9 +46,10 @@ class MemoryFiles:
             for depth in range(len(parts)):
                 self._dirs.setdefault("/".join(parts[:depth]), set()).add(parts[depth])
 
-    def read(self, path: str) -> bytes | None:
+    def text(self, path: str) -> str | None:
         """Content of a file."""
-        return self._files.get(path)
+        data = self._files.get(path)
+        return None if data is None else data.decode("utf-8", "surrogateescape")
 
     def is_file(self, path: str) -> bool:
         """Whether a file is there."""

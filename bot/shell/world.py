@@ -1,4 +1,4 @@
-"""Everything that interpretations of one revision share: files, parsed scripts, processes and what is known about programmes."""
+"""What interpretations of one revision share: files, parsed scripts, processes and what is known about programmes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from botlint.documents.bash import Script, parse_script
 from botlint.shell.files import FileSystem, Kind, RevisionFiles
+from botlint.shell.paths import Context
 from botlint.shell.process import (
     LABEL,
     MAX_CALL_DEPTH,
     Call,
-    Context,
     Inputs,
     Leaf,
     Node,
@@ -139,7 +139,8 @@ class World:
         below = Inputs(call, inputs)
         if call.is_text:
             if not isinstance(script, str):
-                text = "".join(p if isinstance(p, str) else f"\ue000{self.hole_number(_as_text(p))}\ue001" for p in script)
+                marked = (p if isinstance(p, str) else f"\ue000{self.hole_number(_as_text(p))}\ue001" for p in script)
+                text = "".join(marked)
             else:
                 text = script
             parsed = self.parse(text, call.place)
@@ -148,7 +149,6 @@ class World:
         else:
             if not isinstance(script, str):
                 return None, below, "unknown"
-            found = inputs.file(script) if call.files.outer is not None or call.files.entries else None
             seen = below.file(script)
             content: str | None
             if seen is not None:
@@ -159,14 +159,12 @@ class World:
                     return None, below, "unknown"
                 identity = f"{script} {content}"
             else:
-                del found
                 inner = script.removeprefix("@workspace/")
                 if inner == script:
                     return None, below, "unknown"
-                data = self.files.read(inner)
-                if data is None:
+                content = self.files.text(inner)
+                if content is None:
                     return None, below, "unreadable" if self.files.is_file(inner) else "missing"
-                content = data.decode("utf-8", "surrogateescape")
                 identity = script
             parsed = self.script(script, content)
             shown = resolve(call.label_value, inputs) if call.label_value is not None else call.label
@@ -218,7 +216,8 @@ class World:
 
         self.runs += 1
         call = inputs.call
-        shell = (kind or Shell)(self, process, inputs, forced, depth, FileSystem(self.files, None if call is None else call.files, self.machine))
+        files = FileSystem(self.files, None if call is None else call.files, self.machine)
+        shell = (kind or Shell)(self, process, inputs, forced, depth, files)
         symbols = shell.symbols
         symbols[LABEL] = Input(LABEL, process.label)
         for name in sorted(process.names):
