@@ -138,6 +138,8 @@ class Call:
     stdin: Value = ""
     names: frozenset[str] = frozenset()
     unknown: frozenset[str] = frozenset()
+    processes: dict[tuple[str, str, bool], Process] = field(default_factory=dict)
+    """The processes that the call has started so far, by script, name and whether their output is read."""
 
 
 @dataclass(slots=True)

@@ -169,8 +169,12 @@ class World:
             parsed = self.script(script, content)
             shown = resolve(call.label_value, inputs) if call.label_value is not None else call.label
             label = shown if isinstance(shown, str) else script.removeprefix("@workspace/")
+        quick = (identity, label, captured)
+        process = call.processes.get(quick)
+        if process is not None:
+            return process, below, ""
         arguments = tuple(isinstance(a, Text) and not a.known for a in call.arguments)
-        process = self.process(
+        process = call.processes[quick] = self.process(
             parsed,
             identity,
             label,
