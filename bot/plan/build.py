@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from botlint.core.errors import CannotFinish
@@ -17,9 +16,9 @@ from botlint.plan.files import ScriptFiles
 from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Outcome, Server, Word
 from botlint.plan.servers import identify, may_serve
 from botlint.repo.files import Files
-from botlint.shell.paths import WORKSPACE
-from botlint.shell.process import Call, Context, Inputs, Leaf, Place, Process, Solved, Variable
-from botlint.shell.values import Hole, Input, Resolved, Text, Value, resolve
+from botlint.shell.paths import WORKSPACE, Context
+from botlint.shell.process import Call, Inputs, Leaf, Solved, Variable
+from botlint.shell.values import Hole, Input, Resolved, Text, resolve
 from botlint.shell.world import Programmes, World
 
 MAX_POSSIBLE = 12
@@ -95,10 +94,9 @@ class Planner:
     def plan(self, job: Job) -> LaunchPlan:
         """The plan of one job."""
         launches = [self._launch(job, runners, name) for name, runners in self._runner_groups(job)]
-        plan = LaunchPlan(
+        return LaunchPlan(
             job.entry, job.config, job.arm, job.scenario, job.arm_index, job.row, launches[0], tuple(launches[1:])
         )
-        return plan
 
     # ------------------------------------------------------------------------------------------------------ runners
 
@@ -119,7 +117,7 @@ class Planner:
     # --------------------------------------------------------------------------------------------------- one launch
 
     def solve(self, job: Job, runner: str) -> tuple[Solved | None, JobEnvironment]:
-        """How the launch step of a job ends on a runner; None with the environment's reason if nothing takes the job."""
+        """How the launch step of a job ends on a runner; None with the environment's reason where nothing takes it."""
         environment = self.workflows.environment(job.row, self.kind, runner)
         if environment.problems:
             self._given.update(dict.fromkeys(environment.problems))
@@ -163,7 +161,7 @@ class Planner:
         return launch
 
     def _is_unlisted(self, job: Job, runner: str) -> bool:
-        """Whether a job's label stands in for its runners, as the table lists neither a label nor a runner of that name.
+        """Whether a job's label stands in for its runners, as the table has neither label nor runner of that name.
 
         A label that the table lost may still be on machines, so what is planned is a runner of that name.
         """
@@ -178,15 +176,18 @@ class Planner:
         found = self._names.get(key)
         if found is None:
             giver = {n: _giver(n, environment, chain) for n in sorted(environment) if n not in HIDDEN}
-            names = [(n, g) for n, g in giver.items() if g != "job"]
+            names: list[tuple[str, Giver]] = [(n, g) for n, g in giver.items() if g != "job"]
             # The leaves are kept with the names, so that no other leaf can get the identity of one of them.
             found = self._names[key] = (leaves, names)
         return found[1]
 
 
 def _giver(name: str, environment: dict[str, Variable], chain: list[Solved]) -> Giver:
-    """Who gave a variable its value: the job, a script, the command line of a scheduler or container engine, a script that
-    exports again what that command line gave, or one that changes what is exported for no other reason than that."""
+    """Who gave a variable its value.
+
+    The job, a script, the command line of a scheduler or container engine, a script that exports again what that
+    command line gave, or one that changes what is exported for no other reason than that.
+    """
     only_given = _is_only_given(name, environment, chain)
     level = len(chain) - 1
     here = environment
@@ -208,7 +209,7 @@ def _giver(name: str, environment: dict[str, Variable], chain: list[Solved]) -> 
 
 
 def _is_only_given(name: str, environment: dict[str, Variable], chain: list[Solved]) -> bool:
-    """Whether a variable is in the environment because a scheduler or container engine set it, and no script exported it."""
+    """Whether a variable is exported because a scheduler or container engine set it, and by no script."""
     here = environment[name]
     for solved in reversed(chain):
         call = solved.inputs.call
@@ -290,10 +291,9 @@ class _Reading:
             if outcome[0] != "exits" or last.leaf.kind != "exits" or last.leaf.code == 0:
                 break
             leaf, inputs = last.leaf, last.inputs
-        place = leaf.place
-        assert place is not None
+        assert leaf.place is not None
         message = "" if leaf.message is None else _shown(resolve(leaf.message, inputs))
-        return Exit(code, place.path, place.line, message.strip())
+        return Exit(code, leaf.place.path, leaf.place.line, message.strip())
 
     def _scripts(self, chain: list[Solved]) -> tuple[str | None, str | None]:
         """(launcher, recipe): the first script that the step starts, and the last one before the server."""
@@ -358,6 +358,3 @@ def _script_name(call: Call, inputs: Inputs) -> str:
 
 def _shown(value: Resolved) -> str:
     return value if isinstance(value, str) else "".join(p if isinstance(p, str) else f"<{p.reason}>" for p in value)
-
-
-__all__ = ["Callable", "Place", "Planner", "Process", "Revision", "Value"]
