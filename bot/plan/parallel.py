@@ -1,4 +1,4 @@
-"""Planning on several processors: jobs are split by runner label, so that each process interprets what its jobs share once."""
+"""Planning on several processors: jobs are split by label, so that each process interprets what its jobs share once."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _share(job: Job) -> str:
 
 
 def _split(jobs: Sequence[Job], count: int) -> list[list[int]]:
-    """Indices of the jobs for each process: whole labels, the largest first, each to the process with the least work."""
+    """Indices of the jobs for each process: whole labels, the largest first, to the process with the least work."""
     labels: dict[str, list[int]] = {}
     for index, job in enumerate(jobs):
         labels.setdefault(_share(job), []).append(index)

@@ -91,9 +91,9 @@ def choose(
 ) -> Status:
     """Goes on after a test that nobody can decide before the run.
 
-    If one outcome only leads to an exit, the other goes on and the exit is listed as possible. If both go on in the same way, they
-    join: the first in script order goes on, and the other is followed in a run of its own once somebody looks at a value in which they
-    differ. If only one leaves its function or loop, the whole of that is tried both ways.
+    If one outcome only leads to an exit, the other goes on and the exit is listed as possible. If both go on in the
+    same way, they join: the first in script order goes on, and the other is followed in a run of its own once somebody
+    looks at a value in which they differ. If only one leaves its function or loop, all of that is tried both ways.
     """
     local = shell.decided.get(site)
     if local is not None:
@@ -214,7 +214,10 @@ def _both_texts(left: Variable, right: Variable) -> bool:
     return (
         isinstance(left.value, (str, Text))
         and isinstance(right.value, (str, Text))
-        and (left.exported, left.kind, left.integer, left.nameref) == (right.exported, right.kind, right.integer, right.nameref)
+        and left.exported == right.exported
+        and left.kind == right.kind
+        and left.integer == right.integer
+        and left.nameref == right.nameref
     )
 
 

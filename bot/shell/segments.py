@@ -1,8 +1,9 @@
 """What a library does is interpreted once.
 
-Sourcing a file and calling a function of a sourced file are segments. The first time, the variables that a segment reads are recorded
-with what they were, and what it does to the shell. Another script that comes to the same segment with the same values, for which all
-decisions fall out the same way, takes over the effect. Symbols in the effect are bound anew to the inputs of that script.
+Sourcing a file and calling a function of a sourced file are segments. The first time, the variables that a segment
+reads are recorded with what they were, and what it does to the shell. Another script that comes to the same segment
+with the same values, for which all decisions fall out the same way, takes over the effect. Symbols in the effect are
+bound anew to the inputs of that script.
 """
 
 from __future__ import annotations
@@ -62,14 +63,13 @@ class _Effect:
     background: Value
     truncated: bool
     steps: int
-    after: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Segments:
     """The effects that are known, by segment."""
 
-    effects: dict[tuple[object, ...], list[_Effect]] = field(default_factory=dict)
+    effects: dict[tuple[object, ...], list[tuple[_Effect, list[Value]]]] = field(default_factory=dict)
     functions: dict[tuple[object, ...], int] = field(default_factory=dict)
 
 
@@ -96,12 +96,11 @@ def run(shell: Shell, identity: object, arguments: list[Value], action: Callable
             return _take_over(shell, effect)
     if isinstance(shell.vars, Recording) or len(known) >= MAX_VERSIONS:
         return action()
-    effect = _record(shell, action)
-    status: Status = shell.status
-    if effect is not None:
-        known.append((effect, list(arguments)))  # type: ignore[arg-type]
-        status = effect.status
-    return status
+    recorded = _record(shell, action)
+    if recorded is None:
+        return shell.status
+    known.append((recorded, list(arguments)))
+    return recorded.status
 
 
 def _quiet(shell: Shell) -> bool:
@@ -131,7 +130,7 @@ def _record(shell: Shell, action: Callable[[], Status]) -> _Effect | None:
     functions = dict(shell.functions)
     traps, context, positional = dict(shell.traps), shell.context, list(shell.positional)
     log, made, steps = len(shell.log), len(shell.files.entries), shell.steps
-    entries = [(where, entry.kind) for where, _, entry in shell.files.entries]
+    entries: list[tuple[str, str]] = [(where, entry.kind) for where, _, entry in shell.files.entries]
     possible, forks = len(shell.possible), len(shell.forks)
     watches = {n: list(f) for n, f in shell.watches.items()}
     guard, truncated, failed = shell.guard, shell.truncated, shell.failed_call

@@ -47,7 +47,7 @@ class Recording(dict[str, Variable]):
 
 
 class State:
-    """A copy of the state. Files and streams are shared with subshells, so that they are copied only when `files` asks for it."""
+    """A copy of the state; as subshells share files and streams, these are copied only when `files` asks for it."""
 
     __slots__ = (
         "background",
