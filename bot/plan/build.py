@@ -14,6 +14,7 @@ from botlint.layouts.inferencex.environments import MARK_END, MARK_START, JobEnv
 from botlint.layouts.inferencex.jobs import Job, Mode, expand_all, load_configs, load_runners
 from botlint.plan.files import ScriptFiles
 from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Outcome, Server, Word
+from botlint.plan.multinode import Recipes, RecipeServer, edits, submission
 from botlint.plan.servers import identify, may_serve
 from botlint.repo.files import Files
 from botlint.shell.paths import WORKSPACE, Context
@@ -56,8 +57,12 @@ class Planner:
             *self.workflows.problems,
         )
         self.world = World(
-            ScriptFiles(files), Programmes(is_server=lambda argv: identify(argv) is not None, may_serve=may_serve)
+            ScriptFiles(files),
+            Programmes(
+                is_server=lambda argv: identify(argv) is not None, may_serve=may_serve, submits=submission, edits=edits
+            ),
         )
+        self.recipes = Recipes(self.world.revision)
         self.failures: list[Exception] = []
         self._given: dict[Problem, None] = {}
         self._steps: dict[tuple[str, str, int], tuple[Script, str]] = {}
@@ -250,14 +255,32 @@ class _Reading:
         last = chain[-1]
         leaf = last.leaf
         if leaf.kind == "serves":
-            return "serves", None, self._server(chain), None, None
+            return self._serves(chain)
         if leaf.kind == "exits" and not leaf.reason:
+            skipped = leaf.skipped
+            if skipped is not None and len(chain) == 1 and leaf.call is None:
+                return "undecided", None, None, skipped.reason, Location(skipped.place.path, skipped.place.line)
             return "exits", self._exit(last), None, None, None
         place = leaf.place
         at = None if place is None else Location(place.path, place.line)
         return "undecided", None, None, leaf.reason or "a script that could not be followed", at
 
-    def _server(self, chain: list[Solved]) -> Server:
+    def _serves(
+        self, chain: list[Solved]
+    ) -> tuple[Outcome, Exit | None, Server | None, str | None, Location | None]:
+        last = chain[-1]
+        start = last.leaf.server
+        assert start is not None
+        if start.submitted is None:
+            return "serves", None, self._server(chain, None), None, None
+        found = self.planner.recipes.server(start, last.inputs)
+        if found.exit is not None:
+            return "exits", found.exit, None, None, None
+        if found.reason is not None:
+            return "undecided", None, None, found.reason, found.reason_at
+        return "serves", None, self._server(chain, found), None, None
+
+    def _server(self, chain: list[Solved], recipe: RecipeServer | None) -> Server:
         last = chain[-1]
         start = last.leaf.server
         assert start is not None
@@ -273,6 +296,8 @@ class _Reading:
             if given.get(name) != word:
                 by_runtime = giver == "runtime" or giver == ("again" if name in given else "kept")
                 (runtime_env if by_runtime else env)[name] = word
+        if recipe is not None:
+            return Server(recipe.framework, None, recipe.path, recipe.line, argv, env, runtime_env, recipe.roles)
         framework = identify([w if isinstance(w, str) else None for w in argv]) or ""
         return Server(framework, None, start.place.path, start.place.line, argv, env, runtime_env)
 

@@ -18,6 +18,7 @@ from botlint.shell import (
     segments,
     variables,
 )
+from botlint.shell.files import NAMED
 from botlint.shell.names import ELEMENT, NAME
 from botlint.shell.process import Variable
 from botlint.shell.signals import (
@@ -189,9 +190,11 @@ def _cd(shell: Shell, args: list[Value]) -> Status:
         shell.complain(f"cd: {text_of(target) or where}: {problem}")
         return 1
     before = variables.path_value(shell, shell.context.cwd)
-    if not where:
-        # An unknown directory: give it a name of its own, so that relative paths in it are unknown too.
-        where = f"/unknown/{variables.hole_name(target)}"
+    if not where or where.startswith(NAMED):
+        # A directory that is not the same for all jobs, or not known, has a name of its own.
+        where = shell.place_of(target) or f"/unknown/{variables.hole_name(target)}"
+    elif isinstance(target, Text):
+        shell.pin(target)
     shell.version += 1
     shell.context = replace(shell.context, cwd=where)
     exported = (shell.vars.get("PWD") or Variable("", True)).exported

@@ -390,8 +390,10 @@ def strip_newlines(shell: Shell, value: Value) -> Value:
     rest = Text(tuple(pieces))
     if not rest.known or not shell.observe(_ends_in_newline, rest):
         return rest
-    text = shell.concrete(rest)
-    assert text is not None
+    return derive(_without_newlines, rest)
+
+
+def _without_newlines(text: str) -> str:
     return text.rstrip("\n")
 
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from botlint.shell.commands import MODELS, sed_in_place
-from botlint.shell.paths import canonical, relative_to_workspace
+from botlint.shell.paths import WORKSPACE, canonical, relative_to_workspace
 from botlint.shell.patterns import matches
-from botlint.shell.process import FileEntry
+from botlint.shell.process import UNKNOWN_INSIDE, FileEntry
 from botlint.shell.signals import Status, Undecided
 from botlint.shell.streams import In, Out
-from botlint.shell.values import Text, Value, concat, derive, hole, text_of
+from botlint.shell.values import Text, Value, concat, derive, hole, reason_of, text_of
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
@@ -65,11 +65,9 @@ def _split(args: list[Value], valued: str = "") -> tuple[set[str], dict[str, Val
 
 
 def _put(shell: Shell, path: Value, entry: FileEntry) -> None:
-    where = shell.canonical(path)
-    if where is None:
-        return
-    shell.version += 1
-    shell.files.put(where, path if isinstance(path, Text) and path.symbolic else where, entry)
+    where = shell.place_of(path)
+    if where is not None:
+        shell.put_file(where, entry)
 
 
 def _mkdir(shell: Shell, args: list[Value]) -> Status | None:
@@ -88,12 +86,23 @@ def _mkdir(shell: Shell, args: list[Value]) -> Status | None:
             continue
         _put(shell, path, FileEntry("dir", None, shell.place()))
         if "p" in flags and where:
-            parent = posixpath.dirname(where)
-            while parent not in ("/", "", "@workspace") and not parent.startswith("@workspace-"):
-                if shell.files.own(parent) is None and shell.files.revision_kind(parent) != "dir":
-                    shell.files.put(parent, parent, FileEntry("dir", None, shell.place()))
-                parent = posixpath.dirname(parent)
+            _make_parents(shell, path)
     return status
+
+
+def _make_parents(shell: Shell, path: Value) -> None:
+    """The directories that lead to one that has just been made."""
+    parent = posixpath.dirname(shell.place_of(path) or "")
+    made: list[str] = []
+    while parent not in ("/", "", WORKSPACE) and not parent.startswith(f"{WORKSPACE}-"):
+        if shell.kind_at(parent) == "dir":
+            break
+        made.append(parent)
+        parent = posixpath.dirname(parent)
+    own = len(shell.files.entries) - 1
+    for directory in made:
+        # Before the directory itself, which they must not hide.
+        shell.files.entries.insert(own, (directory, FileEntry("dir", None, shell.place())))
 
 
 def _rm(shell: Shell, args: list[Value]) -> Status | None:
@@ -132,32 +141,26 @@ def _touch(shell: Shell, args: list[Value]) -> Status | None:
 
 
 def _entry_copy(shell: Shell, path: Value) -> FileEntry:
-    _, entry = shell.entry(path)
+    _, _, entry = shell.look(path)
     if entry.kind != "file":
         return entry
-    content = shell.read_file(path)
-    return FileEntry("file", content, entry.place or shell.place())
+    if entry.content is not None or entry.copy_of is not None:
+        return replace(entry, place=shell.place())
+    return FileEntry("file", shell.content(entry), shell.place(), None, entry.origin)
 
 
 def _tree(shell: Shell, directory: str) -> list[tuple[str, FileEntry]] | None:
     """Files below a canonical directory: (relative path, entry); None if only the machine knows them."""
     out: dict[str, FileEntry] = {}
     inner = relative_to_workspace(directory)
-    own = shell.files.own(directory)
-    if inner is None and own is None:
+    index, kind, exact = shell.files.find(directory)
+    if index < 0:
+        kind = shell.files.revision_kind(directory)
+    if kind != "dir" or (inner is None and index < 0):
         return None
-    if inner is not None and (own is None or own.kind == "dir"):
-        base = shell.files.base
-        todo = [inner]
-        while todo:
-            here = todo.pop()
-            for name in base.list_dir(here):
-                path = f"{here}/{name}" if here else name
-                if base.is_dir(path):
-                    todo.append(path)
-                elif len(out) < MAX_TREE:
-                    out[path[len(inner) :].lstrip("/") if inner else path] = FileEntry("file")
-    for where, _, entry in shell.files.entries:
+    if index < 0 or (exact and inner is not None and not _replaced(shell, directory)):
+        out.update(_revision_tree(shell, inner or ""))
+    for where, entry in shell.files.entries:
         if where.startswith(directory + "/"):
             relative = where[len(directory) + 1 :]
             if entry.kind in ("file", "unknown"):
@@ -165,35 +168,64 @@ def _tree(shell: Shell, directory: str) -> list[tuple[str, FileEntry]] | None:
             elif entry.kind == "missing":
                 for name in [n for n in out if n == relative or n.startswith(relative + "/")]:
                     del out[name]
-        elif where == directory and entry.kind == "missing":
-            out.clear()
+            prefix = relative + "/"
+        elif where == directory:
+            if entry.kind == "missing":
+                out.clear()
+            prefix = ""
+        elif entry.inside and directory.startswith(where + "/"):
+            prefix = ""
+        else:
+            continue
+        if entry.inside == UNKNOWN_INSIDE:
+            return None
+        if entry.inside:
+            source = entry.inside + (directory[len(where) :] if directory.startswith(where + "/") else "")
+            for name, copied in _revision_tree(shell, relative_to_workspace(source) or "").items():
+                out[prefix + name] = copied
     return sorted(out.items())
 
 
-def _copy_tree(shell: Shell, source: str, target: str) -> None:
+def _replaced(shell: Shell, directory: str) -> bool:
+    """Whether what the revision has in a directory has been removed."""
+    return any(e.kind == "missing" and (w == directory or directory.startswith(w + "/")) for w, e in shell.files.entries)
+
+
+def _revision_tree(shell: Shell, directory: str) -> dict[str, FileEntry]:
+    """The files of the revision below a directory, by relative path."""
+    base = shell.files.base
+    out: dict[str, FileEntry] = {}
+    todo = [directory]
+    while todo:
+        here = todo.pop()
+        for name in base.list_dir(here):
+            path = f"{here}/{name}" if here else name
+            if base.is_dir(path):
+                todo.append(path)
+            elif len(out) < MAX_TREE:
+                source = f"{WORKSPACE}/{path}"
+                out[path[len(directory) :].lstrip("/") if directory else path] = FileEntry("file", None, None, source, source)
+    return out
+
+
+def _copy_tree(shell: Shell, source: str, target: Value) -> None:
+    """Copies a directory; what the revision has in it is only noted, what scripts have made is copied entry by entry."""
     shell.version += 1
-    shell.files.put(target, target, FileEntry("dir", None, shell.place()))
-    tree = _tree(shell, source)
-    if tree is None:
-        shell.files.put(target, target, FileEntry("unknown", None, shell.place()))
+    files, place = shell.files, shell.place()
+    at = shell.place_of(target)
+    if at is None:
         return
-    for relative, entry in tree:
-        parent = posixpath.dirname(f"{target}/{relative}")
-        if parent != target and shell.files.own(parent) is None:
-            shell.files.put(parent, parent, FileEntry("dir", None, shell.place()))
-        content = entry.content
-        if content is None and shell.files.own(f"{source}/{relative}") is None:
-            content = LazyCopy.text(shell, f"{source}/{relative}")
-        shell.files.put(f"{target}/{relative}", f"{target}/{relative}", FileEntry("file", content, shell.place()))
-
-
-class LazyCopy:
-    """Content of a copied file of the revision."""
-
-    @staticmethod
-    def text(shell: Shell, path: str) -> str | None:
-        """The text, None if unreadable."""
-        return shell.files.revision_text(path)
+    changed = [(where, entry) for where, entry in files.entries if where == source or where.startswith(source + "/")]
+    if relative_to_workspace(source) is not None and not changed and files.find(source)[0] < 0:
+        files.put(at, FileEntry("dir", None, place, inside=source))
+        return
+    tree = _tree(shell, source)
+    files.put(at, FileEntry("dir", None, place, inside=UNKNOWN_INSIDE if tree is None else ""))
+    for relative, entry in tree or ():
+        parent = posixpath.dirname(relative)
+        if parent and files.own(f"{at}/{parent}") is None:
+            files.put(f"{at}/{parent}", FileEntry("dir", None, place))
+        files.put(f"{at}/{relative}", replace(entry, place=place))
 
 
 def _cp(shell: Shell, args: list[Value]) -> Status | None:
@@ -205,8 +237,8 @@ def _cp(shell: Shell, args: list[Value]) -> Status | None:
     if len(operands) < 2:
         return 1
     *sources, target = operands
-    target_where, target_entry = shell.entry(target)
-    into = target_entry.kind == "dir" and not flat
+    _, target_entry = shell.entry(target)
+    into = not flat and (target_entry.kind == "dir" or (text_of(target) or "").endswith("/"))
     status: Status = 0
     for source in sources:
         where, entry = shell.entry(source)
@@ -222,20 +254,15 @@ def _cp(shell: Shell, args: list[Value]) -> Status | None:
                 shell.complain(f"cp: -r not specified; omitting directory '{text}'")
                 status = 1
                 continue
-            if target_where and where:
-                destination = target_where if not into or dot else f"{target_where}/{name}"
-                _copy_tree(shell, where, destination)
+            if where:
+                _copy_tree(shell, where, target if not into or dot else _inside(target, name))
             continue
         copied = _entry_copy(shell, source)
         if copied.kind == "unknown":
-            if not into and target_where:
-                _put(shell, target, FileEntry("file", None, shell.place()))
+            _put(shell, _inside(target, name) if into else target, FileEntry("file", None, shell.place()))
             status = status or Undecided("cp succeeds")
             continue
-        if into and target_where:
-            _put(shell, f"{target_where}/{name}" if not target_where.startswith("@") else _inside(target, name), copied)
-        elif target_where:
-            _put(shell, target, copied)
+        _put(shell, _inside(target, name) if into else target, copied)
     return status
 
 
@@ -363,17 +390,31 @@ def _sed_in_place(shell: Shell, args: list[Value]) -> Status | None:
             shell.complain(f"sed: can't read {text_of(path)}: No such file or directory")
             status = 2
             continue
+        if entry.kind == "unknown":
+            status = status or Undecided("sed succeeds")
+            continue
         content = shell.read_file(path)
+        if isinstance(content, Text) and not content.known:
+            content = _marked(shell, content)
         outcome = None if content is None else shell.observe(_sed_status, *options, content)
         if suffix:
             shell.write_file(concat([path, suffix]), content, False)
         if outcome == 0:
             assert content is not None
-            shell.write_file(path, derive(_sed_output, *options, content), False)
+            shell.rewrite(path, derive(_sed_output, *options, content))
         else:
-            shell.write_file(path, None, False)
+            shell.rewrite(path, None)
             status = outcome if isinstance(outcome, int) and outcome > 0 else Undecided("sed succeeds")
     return status
+
+
+def _marked(shell: Shell, content: Text) -> Value:
+    """A text whose unknown parts are the marks by which an evaluated text refers to values: an edit leaves them as they are."""
+    pieces: list[Value] = []
+    for piece in content.pieces:
+        value = piece if isinstance(piece, str) else Text((piece,))
+        pieces.append(value if isinstance(value, str) or value.known else f"\ue000{shell.world.hole_number(hole(reason_of(value)))}\ue001")
+    return concat(pieces)
 
 
 def _in_place_shape(*texts: str) -> tuple[tuple[int | str, ...], tuple[int, ...], str] | None:
@@ -520,14 +561,31 @@ def _realpath(shell: Shell, args: list[Value]) -> Status | None:
 
 
 def _git(shell: Shell, args: list[Value]) -> Status | None:
-    """`git clone URL [DIR]` makes a directory whose content is not known."""
+    """`git clone URL [DIR]` makes a directory whose content is not known; what is checked out is noted in its `.git/HEAD`."""
     at = 0
+    directory: Value = "."
     while at < len(args) and (text_of(args[at]) or "-").startswith("-"):
-        at += 2 if text_of(args[at]) in ("-C", "-c") else 1
-    if at >= len(args) or text_of(args[at]) != "clone":
-        return None
-    _, _, operands = _split(args[at + 1 :], "bocuj")
-    operands = _without_valued(args[at + 1 :])
+        valued = text_of(args[at]) in ("-C", "-c")
+        if text_of(args[at]) == "-C" and at + 1 < len(args):
+            directory = args[at + 1]
+        at += 2 if valued else 1
+    verb = text_of(args[at]) if at < len(args) else None
+    if verb == "clone":
+        return _git_clone(shell, args[at + 1 :])
+    if verb in ("checkout", "switch", "reset"):
+        return _git_checkout(shell, directory, args[at + 1 :])
+    return None
+
+
+def _git_clone(shell: Shell, args: list[Value]) -> Status | None:
+    branch: Value = ""
+    for number, value in enumerate(args):
+        text = text_of(value) or ""
+        if text in ("-b", "--branch") and number + 1 < len(args):
+            branch = args[number + 1]
+        elif text.startswith("--branch="):
+            branch = text[len("--branch=") :]
+    operands = _without_valued(args)
     if not operands:
         return None
     if len(operands) > 1:
@@ -537,9 +595,20 @@ def _git(shell: Shell, args: list[Value]) -> Status | None:
         if url is None:
             return None
         target = posixpath.basename(url.rstrip("/")).removesuffix(".git")
-    _put(shell, target, FileEntry("unknown", None, shell.place()))
-    _put(shell, target, FileEntry("dir", None, shell.place()))
+    _put(shell, target, FileEntry("dir", None, shell.place(), inside=UNKNOWN_INSIDE))
+    _put(shell, _inside(target, ".git"), FileEntry("dir", None, shell.place(), inside=UNKNOWN_INSIDE))
+    _put(shell, _inside(target, ".git/HEAD"), FileEntry("file", concat([branch, "\n"]), shell.place()))
     return Undecided("git clone succeeds")
+
+
+def _git_checkout(shell: Shell, directory: Value, args: list[Value]) -> Status | None:
+    """Notes what is checked out in a clone that this script has made."""
+    words = [a for a in args if not (text_of(a) or "").startswith("-")]
+    head = _inside(directory, ".git/HEAD")
+    if len(words) != 1 or "--" in args or shell.look(head)[1] < 0:
+        return None
+    _put(shell, head, FileEntry("file", concat([words[0], "\n"]), shell.place()))
+    return Undecided("git checkout succeeds")
 
 
 def _without_valued(args: list[Value]) -> list[Value]:

@@ -7,8 +7,10 @@ nobody knows before the run is *undecided*, and both outcomes are looked at (`Sh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from botlint.core.unknown import Unknown
 from botlint.documents import bash
 from botlint.shell import (
     assignment,
@@ -21,8 +23,8 @@ from botlint.shell import (
     segments,
 )
 from botlint.shell.builtins import BUILTINS
-from botlint.shell.files import FileSystem
-from botlint.shell.paths import Context, Mount, canonical
+from botlint.shell.files import NAMED, Expansion, FileSystem, Inside, Kind, Look, token_of
+from botlint.shell.paths import WORKSPACE, WORKSPACE_VARIABLE, Context, Mount, canonical, normal
 from botlint.shell.patterns import matches
 from botlint.shell.process import (
     LABEL,
@@ -37,6 +39,7 @@ from botlint.shell.process import (
     Place,
     Possible,
     Process,
+    Skipped,
     Solved,
     Test,
     Variable,
@@ -55,7 +58,7 @@ from botlint.shell.signals import (
 )
 from botlint.shell.state import Recording, State
 from botlint.shell.streams import In, Out
-from botlint.shell.values import Hole, Input, Text, Value, concat, hole, resolve, text_of, touch
+from botlint.shell.values import Hole, Input, Text, Value, concat, derive, hole, resolve, text_of, touch
 
 if TYPE_CHECKING:
     from botlint.shell.world import World
@@ -80,29 +83,6 @@ class Job:
         self.status = status
         self.lasting = lasting
         self.waited = False
-
-
-class Look:
-    """What is at a path, given what the process has made so far; a pure function of the templates' texts."""
-
-    __slots__ = ("base", "context", "entries")
-
-    def __init__(self, files: FileSystem, context: Context) -> None:
-        self.base = files.revision_kind
-        self.context = context
-        self.entries = [
-            (None if isinstance(template, Text) and template.symbolic else where, entry.kind)
-            for where, template, entry in files.entries
-        ]
-
-    def __call__(self, path: str, *templates: str) -> str:
-        """The kind; `templates` are the texts of the entries whose path is a template, in order."""
-        at = canonical(path, self.context)
-        if at is None:
-            return "unknown"
-        texts = iter(templates)
-        wheres = [(canonical(next(texts), self.context) if w is None else w, kind) for w, kind in self.entries]
-        return next((kind for where, kind in reversed(wheres) if where == at), None) or self.base(at)
 
 
 class Frame:
@@ -206,6 +186,7 @@ class Shell:
         self.truncated = False
         self.failed_call: tuple[Call, int] | None = None
         self.unfollowed = ""
+        self.skipped: Skipped | None = None
         self.exec_mounts: tuple[Mount, ...] | None = None
         self.exec_cwd = ""
         self.dash_c = "c" in process.options
@@ -308,40 +289,83 @@ class Shell:
         touch(path)
         return canonical(resolve(path, self.inputs), self.context)
 
+    def address(self, path: Value) -> Value | None:
+        """A path in the terms of this process: canonical and the same for all jobs, or a template; None if unknown."""
+        if isinstance(path, str):
+            return canonical(path, self.context)
+        found = self.files.under_name(path, self.context.cwd)
+        if found is not None:
+            return normal(found) if isinstance(found, str) else found
+        first = path.pieces[0]
+        if _is_workspace(first):
+            inner = concat([WORKSPACE, Text(path.pieces[1:])])
+            return normal(inner) if isinstance(inner, str) else inner if inner.known else None
+        if not path.known:
+            return None
+        return path if path.symbolic else canonical(text_of(path) or "", self.context)
+
+    def located(self, address: Value) -> str:
+        """The canonical path that an address is for the current job, '' if there is none."""
+        if isinstance(address, str):
+            return address
+        text = text_of(address) or ""
+        return normal(text) if text.startswith((WORKSPACE, NAMED)) else canonical(text, self.context) or ""
+
+    def look(self, path: Value) -> tuple[Value | None, int, FileEntry]:
+        """What is at a path: its address, the number of the own entry that says so (-1: none), and the entry."""
+        address = self.address(path)
+        if address is None:
+            if isinstance(path, Text) and path.symbolic:
+                self.observe(str, path)
+            return None, -1, FileEntry("unknown")
+        files = self.files
+        found: tuple[int, Kind, bool]
+        if isinstance(address, str) and files.certain(address):
+            found = files.find(address)
+        else:
+            found = self.observe(Look(files, self.context), address, *files.templates())  # type: ignore[assignment]
+        index, kind, exact = found
+        if index < 0:
+            return address, -1, self.outer_entry(address)
+        entry = files.entries[index][1]
+        if not exact:
+            if kind != "file":
+                return address, index, FileEntry(kind)
+            source = derive(Inside(files, self.context, index), address, *files.templates())
+            entry = FileEntry("file", None, entry.place, source, source)
+        return address, index, entry
+
     def entry(self, path: Value) -> tuple[str, FileEntry]:
         """What is at a path: canonical path ('' if unknown) and the entry (kind `unknown` if nothing is known)."""
         if path == "":
             return "", FileEntry("missing")
         if isinstance(path, str) and (path in _DEVICES or self.descriptor(path) in self.fds):
             return path, FileEntry("file")
-        where = self.canonical(path)
-        symbolic = isinstance(path, Text) and path.symbolic
-        if where is None:
-            if symbolic:
-                self.observe(str, path)
-            return "", FileEntry("unknown")
-        own = self.files.own(where)
-        templates = [t for _, t, _ in self.files.entries if isinstance(t, Text) and t.symbolic]
-        if symbolic or templates:
-            if own is not None and own.content is not None:
-                if symbolic:
-                    self.concrete(path)
-            else:
-                self.observe(Look(self.files, self.context), path, *templates)
-        if own is not None:
-            return where, own
-        return where, self.outer_entry(where, path)
+        address, _, entry = self.look(path)
+        return "" if address is None else self.located(address), entry
 
-    def outer_entry(self, where: str, path: Value) -> FileEntry:
-        """What the caller or the revision has at a path."""
-        if self.files.outer is not None:
-            found = self.inputs.file(where)
-            self.log.append((FileNode(path, self.context), found))
-            if found is not None:
-                kind, content = found
-                text: Value | None = content if isinstance(content, str) else None
-                return FileEntry(kind, text)  # type: ignore[arg-type]
-        return FileEntry(self.files.revision_kind(where))
+    def outer_entry(self, address: Value) -> FileEntry:
+        """What the caller or the revision has at an address."""
+        files = self.files
+        real = address
+        if not isinstance(address, str) or address.startswith(NAMED):
+            real = derive(Expansion(self.context, files.named), address, *files.templates())
+        if files.outer is not None:
+            where = text_of(real) or ""
+            seen = self.inputs.file(where) if where else None
+            self.log.append((FileNode(real), seen))
+            if seen is not None:
+                text: Value | None = seen[1] if isinstance(seen[1], str) else None
+                return FileEntry(seen[0], text)  # type: ignore[arg-type]
+        kind = self.observe(files.revision.kind, real)
+        return FileEntry(kind, None, None, real if kind == "file" else None, real)  # type: ignore[arg-type]
+
+    def pin(self, path: Value) -> str:
+        """The canonical path for the current job; the decision tree then depends on it. '' if unknown."""
+        address = self.address(path)
+        if address is None or isinstance(address, str):
+            return address or ""
+        return str(self.observe(Expansion(self.context, self.files.named), address, *self.files.templates()))
 
     def read_file(self, path: Value) -> Value | None:
         """Content of a file, None when unknown or absent."""
@@ -351,16 +375,90 @@ class Shell:
         if number is not None:
             source = self.fds.get(number)
             return self.drain(source) if isinstance(source, In) else None
-        where, entry = self.entry(path)
-        if entry.kind != "file":
-            return None
-        if entry.content is not None:
+        return self.content(self.look(path)[2])
+
+    def content(self, entry: FileEntry) -> Value | None:
+        """What a file holds."""
+        if entry.kind != "file" or entry.content is not None or entry.copy_of is None:
             return entry.content
-        if self.files.own(where) is not None:
+        if isinstance(entry.copy_of, str):
+            return self.files.revision.text(entry.copy_of)
+        if not self.observe(self.files.revision.readable, entry.copy_of):
             return None
-        if isinstance(path, Text) and path.symbolic:
-            self.concrete(path)
-        return self.files.revision_text(where)
+        return derive(self.files.revision.source, entry.copy_of)
+
+    def place_of(self, path: Value) -> str | None:
+        """Where a path is, for something that is put there: the same for all jobs; None if it cannot be told."""
+        address = self.address(path)
+        if isinstance(address, str):
+            return address
+        target = path if address is None else address
+        assert isinstance(target, Text)
+        first = target.pieces[0]
+        if isinstance(first, str):
+            absolute = first.startswith(("/", WORKSPACE, NAMED))
+        elif address is None:
+            absolute = True
+        else:
+            absolute = bool(self.observe(_is_absolute, target))
+        start = first if isinstance(first, str) else ""
+        if start.startswith(NAMED) or (start and not absolute and self.context.cwd.startswith(NAMED)):
+            start = ""
+        elif start and not start.startswith(WORKSPACE):
+            # A literal start may be cut anywhere, but not inside of `..`.
+            head = start[: start.rfind("/") + 1] if "/" in start else ""
+            start = (canonical(head, self.context) or "") if absolute else canonical(head or ".", self.context) or ""
+        return self.files.name(target, self.context.cwd, absolute, start)
+
+    def rewrite(self, path: Value, content: Value | None) -> None:
+        """Records an edited content of a file, which goes on to be made from what it was made from."""
+        _, _, entry = self.look(path)
+        where = self.place_of(path)
+        if where is not None:
+            self.put_file(where, FileEntry("file", content, self.place(), None, entry.origin))
+
+    def write_file(self, path: Value, content: Value | None, append: bool) -> None:
+        """Records what a file holds now."""
+        if append:
+            self.open_file(path, truncate=False)
+        where = self.place_of(path)
+        if where is not None:
+            self.write_at(where, content, append)
+
+    def open_file(self, path: Value, truncate: bool) -> str | None:
+        """Makes a file ready to be written; where it is, None if that cannot be told."""
+        _, index, entry = self.look(path)
+        where = self.place_of(path)
+        if where is None:
+            return None
+        if truncate:
+            self.put_file(where, FileEntry("file", "", self.place()))
+        elif index < 0 or self.files.entries[index][0] != where:
+            old = "" if entry.kind == "missing" else self.content(entry)
+            self.put_file(where, FileEntry("file", old, self.place(), None, entry.origin))
+        return where
+
+    def put_file(self, where: str, entry: FileEntry) -> None:
+        """Records what is at a place."""
+        self.version += 1
+        self.files.put(where, entry)
+
+    def write_at(self, where: str, content: Value | None, append: bool) -> None:
+        """Records what the file at a place holds now; one that is appended to has been opened."""
+        before = self.files.own(where)
+        origin = None if before is None else before.origin
+        if append and content is not None:
+            old = None if before is None else before.content
+            content = None if old is None else concat([old, content])
+        self.put_file(where, FileEntry("file", content, self.place(), None, origin))
+
+    def real_context(self, context: Context) -> Context:
+        """A context for another process, which does not know this one's names of paths."""
+        if not context.cwd.startswith(NAMED):
+            return context
+        real = derive(Expansion(context, self.files.named), context.cwd, *self.files.templates())
+        where = self.concrete(real) or ""
+        return replace(context, cwd=f"/unknown/{token_of(where)}" if where.startswith(NAMED) or not where else where)
 
     def drain(self, source: In) -> Value | None:
         """What is left of an input, which is then at its end; None if nobody knows it."""
@@ -369,31 +467,6 @@ class Shell:
             value = (self.concrete(value) or "")[source.pos :]
         source.value, source.pos = "", 0
         return value
-
-    def write_file(self, path: Value, content: Value | None, append: bool) -> None:
-        """Records what a file holds now."""
-        where = self.canonical(path)
-        if where is not None:
-            self.write_at(where, self.path_template(path, where), content, append)
-
-    def path_template(self, path: Value, where: str) -> Value:
-        """The canonical path as a template of the inputs."""
-        if isinstance(path, Text) and path.symbolic:
-            return launching.derive_path(self, path, self.context)
-        return where
-
-    def write_at(self, where: str, template: Value, content: Value | None, append: bool) -> None:
-        """Records what the file with a canonical path holds now."""
-        if append and content is not None:
-            before = self.files.own(where)
-            old: Value | None = ""
-            if before is not None:
-                old = before.content if before.kind == "file" else ("" if before.kind == "missing" else None)
-            elif self.files.revision_kind(where) == "file":
-                old = self.files.revision_text(where)
-            content = None if old is None else concat([old, content])
-        self.version += 1
-        self.files.put(where, template, FileEntry("file", content, self.place()))
 
     # ------------------------------------------------------------------------------------------------- variables
 
@@ -494,7 +567,7 @@ class Shell:
         if out.chunks is not None:
             out.chunks.append(value)
         elif out.path is not None:
-            self.write_at(out.path, out.target, value, True)
+            self.write_at(out.path, value, True)
         if out.role == "stderr":
             self.said_error = value
         elif out.role == "stdout":
@@ -836,6 +909,15 @@ class Shell:
     def command_text(self, value: Value) -> str:
         """The name of a command that is not a plain text."""
         return launching.command_name(self, value)
+
+    def skip(self, reason: str, weight: int) -> None:
+        """Notes something that is not followed, unless something weightier is noted."""
+        self.keep_skipped(Skipped(reason, self.place(), weight))
+
+    def keep_skipped(self, skipped: Skipped | None) -> None:
+        """Takes over what a started script did not follow."""
+        if skipped is not None and (self.skipped is None or skipped.weight >= self.skipped.weight):
+            self.skipped = skipped
 
     def note_unknown(self, value: Value) -> None:
         """Remembers that a decision hung on something unknown."""
@@ -1254,6 +1336,17 @@ def _match(text: str, pattern: str) -> bool:
 
 def _match_ignoring(text: str, pattern: str) -> bool:
     return matches(pattern, text, ignore_case=True)
+
+
+def _is_workspace(piece: object) -> bool:
+    """Whether a piece of a path is the checkout's own place."""
+    if isinstance(piece, Hole):
+        return piece.reason == WORKSPACE_VARIABLE
+    return isinstance(piece, Input) and piece.partial == (Unknown(WORKSPACE_VARIABLE, True),)
+
+
+def _is_absolute(path: str) -> bool:
+    return path.startswith("/")
 
 
 def _partial_nonempty(value: object) -> bool | None:

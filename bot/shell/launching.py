@@ -20,6 +20,7 @@ from botlint.shell.process import (
     CallNode,
     FileEntry,
     ServerStart,
+    Submitted,
     Variable,
     unknown_names,
 )
@@ -232,44 +233,54 @@ def _model(shell: Shell, base: str, arguments: list[Value]) -> Status:
     """Runs a modelled command: a pure function of its arguments, its input and the files that it asks for."""
     if base not in MODELS:
         return _unknown(shell, base, arguments)
+    given = arguments
+    # A path may be unknown as long as it is known what is there.
+    arguments = [a if isinstance(a, str) or a.known else f"{_UNKNOWN_PATH}{number}" for number, a in enumerate(given)]
     asked = shell.observe(partial(_asked, base), *arguments)
-    if not isinstance(asked, tuple):
-        return _unknown(shell, base, arguments)
+    if not isinstance(asked, tuple) or any(a is not g and n not in asked for n, (a, g) in enumerate(zip(arguments, given, strict=True))):
+        return _unknown(shell, base, given)
     contents: list[Value] = []
     missing = 0
-    for path in asked:
+    for found in asked:
+        path: Value = given[found] if isinstance(found, int) else found
         _, entry = shell.entry(path)
         content = shell.read_file(path) if entry.kind != "missing" else None
         if content is not None:
             contents.append(content)
         elif entry.kind in ("missing", "dir"):
-            shell.complain(f"{base}: {path}: No such file or directory")
+            shell.complain(concat([f"{base}: ", path, ": No such file or directory"]))
             missing += 1
         else:
-            return _unknown(shell, base, arguments)
+            return _unknown(shell, base, given)
     if missing:
-        return _unknown(shell, base, arguments) if missing < len(asked) else 2 if base in _MISSING_IS_2 else 1
+        return _unknown(shell, base, given) if missing < len(asked) else 2 if base in _MISSING_IS_2 else 1
     source = shell.fds.get(0)
     stdin: Value | None = ""
     if base not in WITHOUT_INPUT and isinstance(source, In) and (not asked or "-" in arguments):
         stdin = shell.drain(source)
     function = _Model(base, asked, stdin is not None)
     inputs = [*arguments, "" if stdin is None else stdin, *contents]
-    outcome = shell.observe(function.status, *inputs)
+    outcome = shell.observe(function.status, *inputs, partly=function.sure if base in _GREPS else None)
     if not isinstance(outcome, int) or outcome < 0:
-        return _unknown(shell, base, arguments)
+        return _unknown(shell, base, given)
     out = shell.fds.get(1)
     if isinstance(out, Out) and out.wanted:
-        shell.write(derive(function.output, *inputs))
+        output = derive(function.output, *inputs)
+        if arguments != given and _UNKNOWN_PATH in (text_of(output) or ""):
+            return _unknown(shell, base, given)
+        shell.write(output)
     return outcome
 
+
+_UNKNOWN_PATH = "\ue002"
+"""Stands for an unknown argument that is only used as the path of a known file."""
 
 _MISSING_IS_2 = frozenset("grep egrep fgrep sed awk gawk mawk sort jq".split())
 
 
 @lru_cache(maxsize=4096)
-def _asked(base: str, *texts: str) -> tuple[str, ...]:
-    """The files that a modelled command would read."""
+def _asked(base: str, *texts: str) -> tuple[int | str, ...]:
+    """The files that a modelled command would read: numbers of arguments, or paths."""
     if base in WITHOUT_INPUT:
         return ()
     paths: dict[str, None] = {}
@@ -279,13 +290,29 @@ def _asked(base: str, *texts: str) -> tuple[str, ...]:
         return ""
 
     MODELS[base](texts, "", files)
-    return tuple(paths)
+    return tuple(len(texts) - 1 - texts[::-1].index(path) if path in texts else path for path in paths)
+
+
+_GREPS = frozenset({"grep", "egrep", "fgrep"})
+
+
+def _known_lines(value: Resolved) -> str:
+    """The lines of a text in which nothing is unknown."""
+    text = "".join(p if isinstance(p, str) else _UNKNOWN_PATH for p in value)
+    return "".join(f"{line}\n" for line in text.split("\n") if _UNKNOWN_PATH not in line)
+
+
+def _inverts(arguments: Sequence[str]) -> bool:
+    """Whether what grep does with a match is more than to note it."""
+    return not any(re.fullmatch(r"-[A-Za-z]*q[A-Za-z]*|--quiet|--silent", a) for a in arguments) or any(
+        re.fullmatch(r"-[A-Za-z]*[vcLz][A-Za-z]*|--invert-match|--count|--files-without-match", a) for a in arguments
+    )
 
 
 @lru_cache(maxsize=4096)
-def _run_model(base: str, paths: tuple[str, ...], has_input: bool, texts: tuple[str, ...]) -> tuple[int, str] | None:
+def _run_model(base: str, paths: tuple[int | str, ...], has_input: bool, texts: tuple[str, ...]) -> tuple[int, str] | None:
     split = len(texts) - len(paths)
-    files = dict(zip(paths, texts[split:], strict=True))
+    files = dict(zip([texts[p] if isinstance(p, int) else p for p in paths], texts[split:], strict=True))
     return MODELS[base](texts[: split - 1], texts[split - 1] if has_input else None, files.get)
 
 
@@ -294,7 +321,7 @@ class _Model:
 
     __slots__ = ("base", "has_input", "paths")
 
-    def __init__(self, base: str, paths: tuple[str, ...], has_input: bool) -> None:
+    def __init__(self, base: str, paths: tuple[int | str, ...], has_input: bool) -> None:
         self.base = base
         self.paths = paths
         self.has_input = has_input
@@ -306,6 +333,13 @@ class _Model:
         """The exit status, -1 if it is not known."""
         found = self._run(texts)
         return -1 if found is None else found[0]
+
+    def sure(self, *values: Resolved) -> int:
+        """The exit status of grep where a part of its input is unknown: a match in a wholly known line is sure."""
+        texts = [v if isinstance(v, str) else _known_lines(v) for v in values]
+        inputs = len(self.paths) + 1
+        plain = all(isinstance(v, str) for v in values[:-inputs])
+        return 0 if plain and not _inverts(texts[:-inputs]) and self.status(*texts) == 0 else -1
 
     def output(self, *texts: str) -> str:
         """What is written."""
@@ -331,15 +365,17 @@ def _may_make(shell: Shell, arguments: Sequence[Value]) -> None:
         if undecided(argument):
             continue
         text = text_of(argument)
-        if text is None:
-            where = shell.canonical(argument) if isinstance(argument, Text) else None
-        else:
-            where = shell.canonical(text.rpartition("=")[2]) if "/" in text else None
-        if where is None:
+        if text is not None:
+            if "/" not in text:
+                continue
+            argument = text.rpartition("=")[2]
+        if argument == "":
             continue
-        own = shell.files.own(where)
-        if own is not None and own.kind == "missing":
-            shell.files.put(where, argument if isinstance(argument, Text) else where, FileEntry("unknown"))
+        address, index, entry = shell.look(argument)
+        if address is not None and index >= 0 and entry.kind == "missing":
+            where = shell.place_of(argument)
+            if where is not None:
+                shell.put_file(where, FileEntry("unknown"))
 
 
 # ------------------------------------------------------------------------------------------------------------- wrappers
@@ -575,6 +611,7 @@ def _start(
     place = shell.place()
     for value in (script, *arguments):
         touch(value)
+    context = shell.real_context(context)
     environment = {
         n: v for n, v in shell.environment(overlay).items() if v.value is not None and not isinstance(v.value, dict)
     }
@@ -612,7 +649,7 @@ def _start(
         arguments=tuple(arguments),
         environment=environment,
         context=context,
-        files=shell.files.view(),
+        files=shell.files.view(shell.context),
         guard=shell.guard,
         options=options,
         stdin=stdin or "",
@@ -641,10 +678,12 @@ def _start(
         return 127
     if kind == "unknown":
         shell.note_unknown(script)
+        shell.skip(f"the content of {label_text or 'a script'} is not known", 3)
         shell.unfollowed = shell.unfollowed or f"the content of {label_text or 'a script'} is not known"
         return Undecided(f"{label_text or 'an unknown script'} succeeds")
     assert solved is not None
     shell.unfollowed = shell.unfollowed or solved.leaf.reason
+    shell.keep_skipped(solved.leaf.skipped)
     code = outcome[1]
     assert isinstance(code, int)
     if code:
@@ -1037,10 +1076,22 @@ def _which(shell: Shell, base: str, values: list[Value], overlay: dict[str, Vari
 
 def _submit(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
     """A command that hands a description of servers to another programme, which the layers above read."""
-    texts = [v if isinstance(v, str) else v.text for v in values]
-    kind = shell.world.programmes.submits(texts)
-    if kind is None:
+    submission = shell.world.programmes.submits([v if isinstance(v, str) else None for v in values])
+    if submission is None:
         return _unknown(shell, base)
+    argument = values[submission.word]
+    path = derive(submission.path, argument)
+    _, _, entry = shell.look(path)
+    submitted = Submitted(
+        submission.kind,
+        argument,
+        path,
+        entry.kind,
+        shell.content(entry),
+        entry.origin,
+        _first_content(shell, submission.settings),
+        shell.content(shell.look(".git/HEAD")[2]),
+    )
     raise ServeFlow(
         ServerStart(
             [base, *values[1:]],
@@ -1048,9 +1099,58 @@ def _submit(shell: Shell, base: str, values: list[Value], overlay: dict[str, Var
             shell.place(),
             shell.guard,
             shell.context.cwd,
-            (kind, shell.files.view()),
+            submitted,
         )
     )
+
+
+def _first_content(shell: Shell, paths: Sequence[str]) -> Value | None:
+    """What is in the first of some files that is there."""
+    for path in paths:
+        _, _, entry = shell.look(path)
+        if entry.kind == "file":
+            return shell.content(entry)
+        if entry.kind == "unknown":
+            return None
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------------------- Python
+
+
+def _python(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    """A Python programme: followed only if somebody above knows what it does to a file."""
+    at = 1
+    while at < len(values) and _start_of(values[at]).startswith("-") and values[at] not in ("-", "-c", "-m"):
+        at += 2 if values[at] in ("-W", "-X") else 1
+    if at >= len(values):
+        return _unknown(shell, base, values[1:])
+    if values[at] in ("-c", "-"):
+        shell.skip("a Python programme in the script", 2)
+        return _unknown(shell, base, values[1:])
+    if values[at] == "-m":
+        return _unknown(shell, base, values[1:])
+    content = shell.content(shell.look(values[at])[2])
+    edit = shell.world.programmes.edits(content) if isinstance(content, str) else None
+    arguments = values[at + 1 :]
+    if edit is None or len(arguments) != edit.arguments:
+        shell.skip(f"the Python programme {text_of(values[at]) or 'of an unknown name'}", 2)
+        return _unknown(shell, base, values[1:])
+    environment = shell.environment(overlay)
+    variables: list[Value] = []
+    for name in edit.variables:
+        value = environment[name].value if name in environment else None
+        variables.append(value if isinstance(value, (str, Text)) else "")
+    if shell.observe(edit.idle, *arguments, *variables):
+        return 0
+    before = shell.content(shell.look(arguments[0])[2])
+    status = None if before is None else shell.observe(edit.status, *arguments, *variables, before)
+    if before is None or not isinstance(status, int):
+        shell.rewrite(arguments[0], None)
+        return Undecided(f"{text_of(values[at])} succeeds")
+    if status == 0:
+        shell.rewrite(arguments[0], derive(edit.output, *arguments, *variables, before))
+    return status
 
 
 _SPECIAL = {
@@ -1065,6 +1165,8 @@ _SPECIAL = {
     "env": _env,
     "printenv": _printenv,
     "srtctl": _submit,
+    "python": _python,
+    "python3": _python,
 }
 
 __all__ = ["Literal", "bash"]

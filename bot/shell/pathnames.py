@@ -11,6 +11,7 @@ from botlint.shell.patterns import (
     matches,
     quote_pattern,
 )
+from botlint.shell.process import UNKNOWN_INSIDE
 from botlint.shell.values import Value, concat, derive, hole, text_of
 
 if TYPE_CHECKING:
@@ -129,7 +130,12 @@ def names_in(shell: Shell, directory: str) -> list[str] | None:
         return None
     if inner is not None and shell.files.base.is_dir(inner):
         names.update(shell.files.base.list_dir(inner))
-    for where, _, entry in shell.files.entries:
+    for where, entry in shell.files.entries:
+        if entry.inside and (where == directory or directory.startswith(where + "/")):
+            source = relative_to_workspace(entry.inside + directory[len(where) :])
+            if entry.inside == UNKNOWN_INSIDE or source is None:
+                return None
+            names.update(shell.files.base.list_dir(source))
         if where.startswith(directory.rstrip("/") + "/"):
             name = where[len(directory.rstrip("/")) + 1 :].partition("/")[0]
             direct = where == f"{directory.rstrip('/')}/{name}"

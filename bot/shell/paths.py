@@ -52,13 +52,14 @@ def canonical(path: Resolved, context: Context) -> str | None:
 
 @lru_cache(maxsize=8192)
 def normal(path: str) -> str:
-    """Without `.`, `..` and double slashes; `..` does not climb above the root or the workspace's parent."""
-    if path.startswith(WORKSPACE):
-        inner = posixpath.normpath("/" + path[len(WORKSPACE) :].lstrip("/"))
-        climbs = posixpath.normpath("w/" + path[len(WORKSPACE) :].lstrip("/"))
+    """Without `.`, `..` and double slashes; `..` does not climb above the root or the parent of a directory that only has a name."""
+    if path.startswith("@"):
+        root, _, rest = path.partition("/")
+        inner = posixpath.normpath(f"/{rest.lstrip('/')}")
+        climbs = posixpath.normpath(f"w/{rest}")
         if climbs != "w" and not climbs.startswith("w/"):
-            return "@workspace-parent/" + climbs
-        return WORKSPACE if inner == "/" else WORKSPACE + inner
+            return f"{root}-parent/{climbs}"
+        return root if inner == "/" else root + inner
     return posixpath.normpath(path.replace("//", "/")) if path else path
 
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from botlint.documents.bash import Script, Source
-from botlint.shell.paths import Context, canonical
+from botlint.shell.paths import Context
 from botlint.shell.values import Derived, Either, Hole, Input, Resolved, Text, Value, resolve
 
 if TYPE_CHECKING:
+    from botlint.shell.files import Revision
     from botlint.shell.world import World
 
 MAX_ALTERNATIVES = 12
@@ -144,19 +145,50 @@ class Call:
 
 @dataclass(slots=True)
 class FileView:
-    """The caller's files as a callee sees them: template paths and contents, and what lies beneath."""
+    """The caller's files as a callee sees them: template paths and contents, what lies beneath, and the revision."""
 
     entries: list[tuple[Value, FileEntry]]
-    outer: FileView | None = None
+    outer: FileView | None
+    revision: Revision
+
+    def __bool__(self) -> bool:
+        return bool(self.entries) or bool(self.outer)
+
+
+Kind = Literal["file", "dir", "missing", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A file or directory that a script made: `content` is None when unknown."""
+    """A file or directory that a script made: `content` is None when unknown.
 
-    kind: Literal["file", "dir", "missing", "unknown"]
+    `copy_of` is the file of the revision whose content it still has, `origin` the one that it was made from. `inside` says what is in
+    a directory where no newer entry does: nothing new (''), something unknown, or copies of what this directory of the revision has.
+    """
+
+    kind: Kind
     content: Value | None = None
     place: Place | None = None
+    copy_of: Value | None = None
+    origin: Value | None = None
+    inside: str = ""
+
+
+UNKNOWN_INSIDE = "?"
+
+
+def below(entry: FileEntry, where: str, path: str, kind_of: Callable[[str], Kind]) -> Kind | None:
+    """What an entry at `where` says about a path; None if nothing."""
+    if where == path:
+        return entry.kind
+    if entry.kind == "file" or not path.startswith(where) or path[len(where)] != "/":
+        return None
+    if entry.kind != "dir":
+        return entry.kind
+    if entry.inside in ("", UNKNOWN_INSIDE):
+        return "unknown" if entry.inside else None
+    kind = kind_of(entry.inside + path[len(where) :])
+    return None if kind == "missing" else kind
 
 
 @dataclass(slots=True)
@@ -168,8 +200,34 @@ class ServerStart:
     place: Place
     guard: Guard | None
     cwd: str
-    extra: object = None
-    """Where the command hands a description of servers to another programme: its kind, and the files that it sees."""
+    submitted: Submitted | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A description of servers that a script hands to another programme, as it is at that moment.
+
+    `state` says what is at its path; `content` is None where that is not known, `origin` the file of the revision that it was made
+    from. `settings` is the content of the programme's settings file, `checkout` what is checked out where the programme runs.
+    """
+
+    kind: str
+    argument: Value
+    path: Value
+    state: Kind
+    content: Value | None
+    origin: Value | None
+    settings: Value | None
+    checkout: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something on the way that was not followed and may have started a server; `weight` says how likely."""
+
+    reason: str
+    place: Place
+    weight: int
 
 
 @dataclass(slots=True)
@@ -196,6 +254,7 @@ class Leaf:
     possible: list[Possible] = field(default_factory=list)
     forks: list[Fork] = field(default_factory=list)
     truncated: bool = False
+    skipped: Skipped | None = None
 
 
 @dataclass(slots=True)
@@ -246,14 +305,13 @@ class ObserveNode(Node):
 
 
 class FileNode(Node):
-    """A look at the caller's files."""
+    """A look at the caller's files; `path` gives the canonical path."""
 
-    __slots__ = ("context", "path")
+    __slots__ = ("path",)
 
-    def __init__(self, path: Value, context: Context) -> None:
+    def __init__(self, path: Value) -> None:
         super().__init__()
         self.path = path
-        self.context = context
 
 
 class ChooseNode(Node):
@@ -308,13 +366,22 @@ class Inputs(dict[str, "Resolved"]):
         call, outer = self.call, self.outer
         if call is None or outer is None:
             return None
-        view: FileView | None = call.files
-        while view is not None:
-            for where, entry in reversed(view.entries):
-                if resolve(where, outer) == path:
-                    content = None if entry.content is None else resolve(entry.content, outer)
-                    return entry.kind, content
-            view = view.outer
+        revision = call.files.revision
+        for template, entry in reversed(call.files.entries):
+            where = template if isinstance(template, str) else resolve(template, outer)
+            if not isinstance(where, str) or not where:
+                continue
+            kind = below(entry, where, path, revision.kind)
+            if kind is None:
+                continue
+            if kind != "file":
+                return kind, None
+            if where != path:
+                return kind, revision.text(entry.inside + path[len(where) :])
+            if entry.content is not None:
+                return kind, resolve(entry.content, outer)
+            source = None if entry.copy_of is None else resolve(entry.copy_of, outer)
+            return kind, revision.text(source) if isinstance(source, str) else None
         return outer.file(path)
 
 
@@ -408,8 +475,8 @@ class Process:
             elif node.__class__ is CallNode:
                 outcome, child = world.outcome(node.call, inputs, node.captured, depth)
             else:
-                where = canonical(resolve(node.path, inputs), node.context)  # type: ignore[union-attr]
-                outcome = None if where is None else inputs.file(where)
+                where = resolve(node.path, inputs)  # type: ignore[union-attr]
+                outcome = inputs.file(where) if isinstance(where, str) and where else None
             children = node.children  # type: ignore[union-attr]
 
     def leaf(self, world: World, inputs: Inputs, forced: dict[int, bool], depth: int) -> tuple[Leaf, Solved | None]:

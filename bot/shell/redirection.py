@@ -130,12 +130,7 @@ def _to_file(shell: Shell, path: Value, op: str, fds: tuple[int, ...]) -> bool:
         if problem:
             shell.complain(f"{text_of(path)}: {problem}")
             return False
-        template = shell.path_template(path, where) if where else ""
-        if where and op in (">", ">|", "&>"):
-            shell.write_at(where, template, "", False)
-        elif where and entry.kind in ("missing", "unknown"):
-            shell.write_at(where, template, "" if entry.kind == "missing" else None, False)
-        out = Out(None, where or None, "file", template)
+        out = Out(None, shell.open_file(path, op in (">", ">|", "&>")), "file")
     for fd in fds:
         shell.fds[fd] = out
     return True

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from botlint.documents import bash
-from botlint.shell.paths import canonical
+from botlint.shell.files import Kind, Named
 from botlint.shell.process import (
     ChooseNode,
     FileEntry,
@@ -46,11 +46,13 @@ class _Effect:
     """One way through a segment."""
 
     reads: dict[str, Variable | None]
-    entries: list[tuple[str, str]]
+    entries: list[tuple[str, Kind]]
     log: list[tuple[Node, object]]
     writes: dict[str, Variable | None]
     functions: dict[str, bash.Function]
-    made: list[tuple[Value, FileEntry]]
+    named: list[Named]
+    made: list[tuple[str, FileEntry]]
+    named_made: list[Named]
     possible: list[Possible]
     forks: list[Fork]
     watches: dict[str, list[Fork]]
@@ -130,7 +132,8 @@ def _record(shell: Shell, action: Callable[[], Status]) -> _Effect | None:
     functions = dict(shell.functions)
     traps, context, positional = dict(shell.traps), shell.context, list(shell.positional)
     log, made, steps = len(shell.log), len(shell.files.entries), shell.steps
-    entries: list[tuple[str, str]] = [(where, entry.kind) for where, _, entry in shell.files.entries]
+    entries: list[tuple[str, Kind]] = [(where, entry.kind) for where, entry in shell.files.entries]
+    named = list(shell.files.named)
     possible, forks = len(shell.possible), len(shell.forks)
     watches = {n: list(f) for n, f in shell.watches.items()}
     guard, truncated, failed = shell.guard, shell.truncated, shell.failed_call
@@ -173,7 +176,9 @@ def _record(shell: Shell, action: Callable[[], Status]) -> _Effect | None:
         log=logged,
         writes=writes,
         functions={n: f for n, f in shell.functions.items() if n not in functions},
-        made=[(template, entry) for _, template, entry in shell.files.entries[made:]],
+        named=named,
+        made=shell.files.entries[made:],
+        named_made=shell.files.named[len(named) :],
         possible=shell.possible[possible:],
         forks=shell.forks[forks:],
         watches={n: f for n, f in shell.watches.items() if watches.get(n) != f},
@@ -194,7 +199,9 @@ def _fits(shell: Shell, effect: _Effect) -> bool:
     for name, was in effect.reads.items():
         if not same_variable(variables.get(name), was):
             return False
-    if [(where, entry.kind) for where, _, entry in shell.files.entries] != effect.entries:
+    if [(where, entry.kind) for where, entry in shell.files.entries] != effect.entries:
+        return False
+    if len(shell.files.named) != len(effect.named) or not all(map(_same_name, shell.files.named, effect.named)):
         return False
     if shell.watches and any(name in shell.watches for name in effect.reads):
         return False
@@ -207,10 +214,14 @@ def _fits(shell: Shell, effect: _Effect) -> bool:
             if node.site in shell.forced:
                 return False
         elif isinstance(node, FileNode):
-            where = canonical(resolve(node.path, inputs), node.context)
-            if (None if where is None else inputs.file(where)) != outcome:
+            where = resolve(node.path, inputs)
+            if (inputs.file(where) if isinstance(where, str) and where else None) != outcome:
                 return False
     return True
+
+
+def _same_name(left: Named, right: Named) -> bool:
+    return left.base == right.base and same(left.path, right.path)
 
 
 def _take_over(shell: Shell, effect: _Effect) -> Status:
@@ -224,12 +235,20 @@ def _take_over(shell: Shell, effect: _Effect) -> Status:
         else:
             shell.vars[name] = renewed.variable(var)
     shell.functions.update(effect.functions)
-    for template, entry in effect.made:
-        path = renewed.value(template)
-        where = path if isinstance(path, str) else shell.canonical(path)
-        if where is not None:
-            content = None if entry.content is None else renewed.value(entry.content)
-            shell.files.put(where, path, replace(entry, content=content))
+    for named in effect.named_made:
+        path = renewed.value(named.path)
+        assert isinstance(path, Text)
+        shell.files.named.append(replace(named, path=path))
+    for where, entry in effect.made:
+        shell.files.put(
+            where,
+            replace(
+                entry,
+                content=None if entry.content is None else renewed.value(entry.content),
+                copy_of=None if entry.copy_of is None else renewed.value(entry.copy_of),
+                origin=None if entry.origin is None else renewed.value(entry.origin),
+            ),
+        )
     for possible in effect.possible:
         leaf = possible.leaf
         message = None if leaf.message is None else renewed.value(leaf.message)
@@ -255,7 +274,7 @@ def _fresh(node: Node) -> Node:
     if isinstance(node, ObserveNode):
         return ObserveNode(node.function, node.partial, node.arguments)
     if isinstance(node, FileNode):
-        return FileNode(node.path, node.context)
+        return FileNode(node.path)
     assert isinstance(node, ChooseNode)
     return ChooseNode(node.site)
 

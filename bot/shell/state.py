@@ -79,7 +79,7 @@ class State:
         self.saved = [dict(f.saved) for f in shell.frames]
         self.said = shell.said
         self.said_error = shell.said_error
-        self.entries: list[tuple[str, Value, FileEntry]] | None = None
+        self.entries: list[tuple[str, FileEntry]] | None = None
         self.captures: list[tuple[list[Value], list[Value]]] = []
         self.inputs: list[tuple[In, Value | None, int]] = []
         self.fds: dict[int, Out | In] | None = None

@@ -6,17 +6,14 @@ from botlint.shell.values import Value
 
 
 class Out:
-    """Where a command writes: a capture (chunks), a file (canonical path, and the path as a template), or nowhere."""
+    """Where a command writes: a capture (chunks), a file (its place), or nowhere."""
 
-    __slots__ = ("chunks", "path", "role", "target")
+    __slots__ = ("chunks", "path", "role")
 
-    def __init__(
-        self, chunks: list[Value] | None = None, path: str | None = None, role: str = "", target: Value = ""
-    ) -> None:
+    def __init__(self, chunks: list[Value] | None = None, path: str | None = None, role: str = "") -> None:
         self.chunks = chunks
         self.path = path
         self.role = role
-        self.target = target
 
     @property
     def wanted(self) -> bool:

@@ -125,7 +125,7 @@ def run_script(
     inputs = Inputs()
     inputs.update(environment)
     inputs.update({str(k + 1): a for k, a in enumerate(args)})
-    shell = Shell(world, process, inputs, {}, 0, FileSystem(world.files, None, machine))
+    shell = Shell(world, process, inputs, {}, 0, FileSystem(world.revision, None))
     for variable, value in sorted(environment.items()):
         shell.vars[variable] = Variable(value, True)
     shell.positional = list(args)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from botlint.documents import bash
 from botlint.shell import arithmetic_values
+from botlint.shell.files import NAMED, token_of
 from botlint.shell.paths import WORKSPACE, WORKSPACE_VARIABLE
 from botlint.shell.process import Variable
 from botlint.shell.signals import Undecided
@@ -111,6 +112,14 @@ def _pwd(shell: Shell) -> Value:
 
 def path_value(shell: Shell, path: str) -> Value:
     """A canonical path as the process sees it; the checkout's own place is not known, in a container either."""
+    named = shell.files.by_token(token_of(path))
+    if named is not None:
+        start: Value = named.path
+        if not named.absolute:
+            start = concat([path_value(shell, named.base), "/", start])
+        elif isinstance(first := named.path.pieces[0], str) and first.startswith((WORKSPACE, NAMED)):
+            start = concat([path_value(shell, first.rstrip("/")), "/" if first.endswith("/") else "", Text(named.path.pieces[1:])])
+        return concat([start, path[len(named.token) :]])
     if path.startswith(WORKSPACE) and shell.world.machine is None:
         return concat([Text((Hole(WORKSPACE_VARIABLE, True),)), path[len(WORKSPACE) :]])
     for mount in shell.context.mounts or ():

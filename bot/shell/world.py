@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from botlint.documents.bash import Script, parse_script
-from botlint.shell.files import FileSystem, Kind, RevisionFiles
+from botlint.shell.files import FileSystem, Kind, Revision, RevisionFiles
 from botlint.shell.paths import Context
 from botlint.shell.process import (
     LABEL,
@@ -44,13 +44,41 @@ class Recorded:
     environment: dict[str, Resolved]
 
 
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """How a command line names a description of servers: the number of the word, and the path in that word; the files that hold the
+    programme's settings (the first one counts)."""
+
+    kind: str
+    word: int
+    path: Callable[[str], str]
+    settings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileEdit:
+    """A programme of the revision that edits the file which its first argument names.
+
+    `idle` says of (arguments..., variables...) whether it leaves every file alone with status 0; `status` and `output` are the exit
+    status and the edited text for (arguments..., variables..., content). An unset variable is ''.
+    """
+
+    arguments: int
+    variables: tuple[str, ...]
+    idle: Callable[..., bool]
+    status: Callable[..., int]
+    output: Callable[..., str]
+
+
 @dataclass(slots=True)
 class Programmes:
     """What is known about external programmes; the layers above say which command lines start a server."""
 
     is_server: Callable[[list[str | None]], bool] = lambda _: False
     may_serve: Callable[[str], bool] = lambda _: True
-    submits: Callable[[list[str | None]], str | None] = lambda _: None
+    submits: Callable[[list[str | None]], Submission | None] = lambda _: None
+    edits: Callable[[str], FileEdit | None] = lambda _: None
+    """The file-editing programme that a Python text is."""
     record: Collection[str] = ()
     installed: Mapping[str, bool] = field(default_factory=dict)
     path: Callable[[str], str | None] = lambda _: None
@@ -64,6 +92,7 @@ class World:
         self, files: RevisionFiles, programmes: Programmes, machine: Callable[[str], Kind] | None = None
     ) -> None:
         self.files = files
+        self.revision = Revision(files, machine)
         self.programmes = programmes
         self.machine = machine
         """What the machine has outside of the revision, where that is known."""
@@ -125,9 +154,10 @@ class World:
         context: Context,
         options: str,
         unknown_arguments: tuple[bool, ...] = (),
+        files: bool = False,
     ) -> Process:
-        """The process for a script with these environment names."""
-        key = (identity, names, unknown, nargs, unknown_arguments, context, options, label)
+        """The process for a script with these environment names; `files` says whether its caller has made files."""
+        key = (identity, names, unknown, nargs, unknown_arguments, context, options, label, files)
         found = self.processes.get(key)
         if found is None:
             found = self.processes[key] = Process(key, script, label, names, unknown, nargs, context, options)
@@ -184,6 +214,7 @@ class World:
             call.context,
             call.options + ("o" if captured else ""),
             arguments,
+            bool(call.files),
         )
         return process, below, ""
 
@@ -220,7 +251,7 @@ class World:
 
         self.runs += 1
         call = inputs.call
-        files = FileSystem(self.files, None if call is None else call.files, self.machine)
+        files = FileSystem(self.revision, call.files if call is not None and call.files else None)
         shell = (kind or Shell)(self, process, inputs, forced, depth, files)
         symbols = shell.symbols
         symbols[LABEL] = Input(LABEL, process.label)
@@ -298,6 +329,7 @@ def run(shell: object) -> tuple[Leaf, Solved | None]:
     leaf.forks = shell.forks
     leaf.truncated = shell.truncated
     leaf.guard = shell.guard
+    leaf.skipped = shell.skipped
     return leaf, child
 
 
