@@ -265,9 +265,7 @@ class _Reading:
         at = None if place is None else Location(place.path, place.line)
         return "undecided", None, None, leaf.reason or "a script that could not be followed", at
 
-    def _serves(
-        self, chain: list[Solved]
-    ) -> tuple[Outcome, Exit | None, Server | None, str | None, Location | None]:
+    def _serves(self, chain: list[Solved]) -> tuple[Outcome, Exit | None, Server | None, str | None, Location | None]:
         last = chain[-1]
         start = last.leaf.server
         assert start is not None

@@ -29,7 +29,9 @@ SRT_SLURM = "srt-slurm"
 SETTINGS = ("srtslurm.yaml", "../srtslurm.yaml", "../../srtslurm.yaml")
 """Where srtctl looks for its settings, from where it is started (srt-slurm, src/srtctl/core/config.py)."""
 
-REFUSED = frozenset({"srt-unknown-key", "srt-environment", "srt-frontend", "srt-selector", "srt-backend", "srt-shape", "srt-size"})
+REFUSED = frozenset(
+    {"srt-unknown-key", "srt-environment", "srt-frontend", "srt-selector", "srt-backend", "srt-shape", "srt-size"}
+)
 """Kinds of problems with which `srtctl apply` does not submit a job."""
 
 
@@ -53,7 +55,7 @@ _INJECTOR = ("SYNTHETIC_ACCEPTANCE", "SYNTHETIC_ACCEPTANCE_LENGTH")
 
 
 def edits(text: str) -> FileEdit | None:
-    """The recipe editor that a Python programme is: the injector of synthetic acceptance, known by the variables that it reads."""
+    """The recipe editor that a Python programme is: the injector of synthetic acceptance, by the variables it reads."""
     if "synthetic" not in text or _INJECTOR[0] not in text or "argv" not in text:
         return None
     return FileEdit(2, ("EVAL_ONLY", *_INJECTOR), _injector_idle, _injector_status, _injector_output)
@@ -84,7 +86,7 @@ def _injector_output(path: str, framework: str, *variables: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RecipeServer:
-    """What a submitted recipe starts: the roles, or why there is no telling (`reason`), or how the submission fails (`exit`)."""
+    """What a submitted recipe starts: the roles, why there is no telling (`reason`), or how it fails (`exit`)."""
 
     framework: str
     path: str
@@ -140,9 +142,7 @@ class Recipes:
             before = self._revision.text(f"{WORKSPACE}/{origin}")
             if before is not None and before != content:
                 lines = LineMap(origin, before, content)
-        recipe = read_recipe(
-            content, origin or path, selector, cluster=self._cluster(settings), ref=ref, origin=lines
-        )
+        recipe = read_recipe(content, origin or path, selector, cluster=self._cluster(settings), ref=ref, origin=lines)
         return _server(recipe, place, release(ref).fixed)
 
     def _cluster(self, text: str | None) -> Cluster | None:
@@ -180,15 +180,19 @@ def _text(value: Resolved) -> str:
 
 def _server(recipe: SrtRecipe, place: Location, fixed: bool) -> RecipeServer:
     at = _first_line(recipe.spans, ("backend", "resources", "model", "name"), Span(recipe.path, 1, 1, 1, 1))
-    refused = next((p for p in recipe.problems if p.kind in REFUSED or (p.kind != "srt-duplicate" and not recipe.roles)), None)
-    roles = tuple(_role(role, recipe, at) for role in recipe.roles)
+    refused = next(
+        (p for p in recipe.problems if p.kind in REFUSED or (p.kind != "srt-duplicate" and not recipe.roles)), None
+    )
+    roles = tuple(_role(role, at) for role in recipe.roles)
     framework = next((f for f in (_framework(role.argv) for role in roles) if f), recipe.backend)
     doubt = None if refused is None else _refusal(refused)
     if refused is not None and fixed:
         return RecipeServer(framework, at.path, at.line, roles, exit=Exit(1, place.path, place.line, _refusal(refused)))
     for role in recipe.roles:
         if role.reason is not None:
-            return RecipeServer(framework, at.path, at.line, roles, f"{role.name}: {role.reason}", Location(at.path, at.line))
+            return RecipeServer(
+                framework, at.path, at.line, roles, f"{role.name}: {role.reason}", Location(at.path, at.line)
+            )
     return RecipeServer(framework, at.path, at.line, roles, doubt=doubt)
 
 
@@ -201,7 +205,7 @@ def _first_line(spans: Mapping[str, Span], names: Sequence[str], otherwise: Span
     return next((spans[name] for name in names if name in spans), otherwise)
 
 
-def _role(role: RecipeRole, recipe: SrtRecipe, at: Span) -> Role:
+def _role(role: RecipeRole, at: Span) -> Role:
     names = list(role.spans)
     span = role.spans[names[0]] if names else at
     env: dict[str, Word] = dict(role.env)

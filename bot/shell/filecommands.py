@@ -188,7 +188,9 @@ def _tree(shell: Shell, directory: str) -> list[tuple[str, FileEntry]] | None:
 
 def _replaced(shell: Shell, directory: str) -> bool:
     """Whether what the revision has in a directory has been removed."""
-    return any(e.kind == "missing" and (w == directory or directory.startswith(w + "/")) for w, e in shell.files.entries)
+    return any(
+        e.kind == "missing" and (w == directory or directory.startswith(w + "/")) for w, e in shell.files.entries
+    )
 
 
 def _revision_tree(shell: Shell, directory: str) -> dict[str, FileEntry]:
@@ -204,12 +206,14 @@ def _revision_tree(shell: Shell, directory: str) -> dict[str, FileEntry]:
                 todo.append(path)
             elif len(out) < MAX_TREE:
                 source = f"{WORKSPACE}/{path}"
-                out[path[len(directory) :].lstrip("/") if directory else path] = FileEntry("file", None, None, source, source)
+                out[path[len(directory) :].lstrip("/") if directory else path] = FileEntry(
+                    "file", None, None, source, source
+                )
     return out
 
 
 def _copy_tree(shell: Shell, source: str, target: Value) -> None:
-    """Copies a directory; what the revision has in it is only noted, what scripts have made is copied entry by entry."""
+    """Copies a directory; what the revision has in it is only noted, what scripts have made is copied one by one."""
     shell.version += 1
     files, place = shell.files, shell.place()
     at = shell.place_of(target)
@@ -409,11 +413,15 @@ def _sed_in_place(shell: Shell, args: list[Value]) -> Status | None:
 
 
 def _marked(shell: Shell, content: Text) -> Value:
-    """A text whose unknown parts are the marks by which an evaluated text refers to values: an edit leaves them as they are."""
+    """A text whose unknown parts are the marks by which an evaluated text refers to values: an edit leaves them."""
     pieces: list[Value] = []
     for piece in content.pieces:
         value = piece if isinstance(piece, str) else Text((piece,))
-        pieces.append(value if isinstance(value, str) or value.known else f"\ue000{shell.world.hole_number(hole(reason_of(value)))}\ue001")
+        pieces.append(
+            value
+            if isinstance(value, str) or value.known
+            else f"\ue000{shell.world.hole_number(hole(reason_of(value)))}\ue001"
+        )
     return concat(pieces)
 
 
@@ -561,7 +569,7 @@ def _realpath(shell: Shell, args: list[Value]) -> Status | None:
 
 
 def _git(shell: Shell, args: list[Value]) -> Status | None:
-    """`git clone URL [DIR]` makes a directory whose content is not known; what is checked out is noted in its `.git/HEAD`."""
+    """`git clone` makes a directory whose content is not known; what is checked out is noted in its `.git/HEAD`."""
     at = 0
     directory: Value = "."
     while at < len(args) and (text_of(args[at]) or "-").startswith("-"):

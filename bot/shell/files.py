@@ -1,7 +1,8 @@
-"""The files that a script sees: the revision under review, mounted as the workspace, and what scripts have made on top of it.
+"""The files that a script sees: the revision under review, mounted as the workspace, and on top what scripts have made.
 
-Paths are canonical (see `paths`). A path that depends on inputs, or on something that nobody knows, gets a name of its own in the
-process that writes to it or goes there (`Named`): paths below it are then as good as literal ones, and the same for all jobs.
+Paths are canonical (see `paths`). A path that depends on inputs, or on something that nobody knows, gets a name of its
+own in the process that writes to it or goes there (`Named`): paths below it are then as good as literal ones, and the
+same for all jobs.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def token_of(where: str) -> str:
 
 
 class Expansion:
-    """The canonical path behind a path with names, as a function of the named paths' texts; unknown ones keep their name."""
+    """The canonical path behind one with names, a function of the named paths' texts; unknown ones keep their name."""
 
     __slots__ = ("bases", "context", "numbers")
 
@@ -185,7 +186,7 @@ class FileSystem:
         return self.entries[index][1] if exact else FileEntry(kind)
 
     def find(self, path: str) -> tuple[int, Kind, bool]:
-        """The newest entry that says what is at a path (-1: none), taking paths with different names to be different."""
+        """The newest entry that says what is at a path (-1: none); paths with different names are taken to differ."""
         for index in range(len(self.entries) - 1, -1, -1):
             where, entry = self.entries[index]
             found = below(entry, where, path, self.revision.kind)

@@ -237,7 +237,9 @@ def _model(shell: Shell, base: str, arguments: list[Value]) -> Status:
     # A path may be unknown as long as it is known what is there.
     arguments = [a if isinstance(a, str) or a.known else f"{_UNKNOWN_PATH}{number}" for number, a in enumerate(given)]
     asked = shell.observe(partial(_asked, base), *arguments)
-    if not isinstance(asked, tuple) or any(a is not g and n not in asked for n, (a, g) in enumerate(zip(arguments, given, strict=True))):
+    if not isinstance(asked, tuple) or any(
+        a is not g and n not in asked for n, (a, g) in enumerate(zip(arguments, given, strict=True))
+    ):
         return _unknown(shell, base, given)
     contents: list[Value] = []
     missing = 0
@@ -310,7 +312,9 @@ def _inverts(arguments: Sequence[str]) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _run_model(base: str, paths: tuple[int | str, ...], has_input: bool, texts: tuple[str, ...]) -> tuple[int, str] | None:
+def _run_model(
+    base: str, paths: tuple[int | str, ...], has_input: bool, texts: tuple[str, ...]
+) -> tuple[int, str] | None:
     split = len(texts) - len(paths)
     files = dict(zip([texts[p] if isinstance(p, int) else p for p in paths], texts[split:], strict=True))
     return MODELS[base](texts[: split - 1], texts[split - 1] if has_input else None, files.get)

@@ -52,7 +52,7 @@ def canonical(path: Resolved, context: Context) -> str | None:
 
 @lru_cache(maxsize=8192)
 def normal(path: str) -> str:
-    """Without `.`, `..` and double slashes; `..` does not climb above the root or the parent of a directory that only has a name."""
+    """Without `.`, `..` and double slashes; `..` does not climb above the root or parent of what only has a name."""
     if path.startswith("@"):
         root, _, rest = path.partition("/")
         inner = posixpath.normpath(f"/{rest.lstrip('/')}")

@@ -162,8 +162,9 @@ Kind = Literal["file", "dir", "missing", "unknown"]
 class FileEntry:
     """A file or directory that a script made: `content` is None when unknown.
 
-    `copy_of` is the file of the revision whose content it still has, `origin` the one that it was made from. `inside` says what is in
-    a directory where no newer entry does: nothing new (''), something unknown, or copies of what this directory of the revision has.
+    `copy_of` is the file of the revision whose content it still has, `origin` the one that it was made from. `inside`
+    says what is in a directory where no newer entry does: nothing new (''), something unknown, or copies of what this
+    directory of the revision has.
     """
 
     kind: Kind
@@ -207,8 +208,9 @@ class ServerStart:
 class Submitted:
     """A description of servers that a script hands to another programme, as it is at that moment.
 
-    `state` says what is at its path; `content` is None where that is not known, `origin` the file of the revision that it was made
-    from. `settings` is the content of the programme's settings file, `checkout` what is checked out where the programme runs.
+    `state` says what is at its path; `content` is None where that is not known, `origin` the file of the revision that
+    it was made from. `settings` is the content of the programme's settings file, `checkout` what is checked out where
+    the programme runs.
     """
 
     kind: str

@@ -118,7 +118,9 @@ def path_value(shell: Shell, path: str) -> Value:
         if not named.absolute:
             start = concat([path_value(shell, named.base), "/", start])
         elif isinstance(first := named.path.pieces[0], str) and first.startswith((WORKSPACE, NAMED)):
-            start = concat([path_value(shell, first.rstrip("/")), "/" if first.endswith("/") else "", Text(named.path.pieces[1:])])
+            start = concat(
+                [path_value(shell, first.rstrip("/")), "/" if first.endswith("/") else "", Text(named.path.pieces[1:])]
+            )
         return concat([start, path[len(named.token) :]])
     if path.startswith(WORKSPACE) and shell.world.machine is None:
         return concat([Text((Hole(WORKSPACE_VARIABLE, True),)), path[len(WORKSPACE) :]])

@@ -46,8 +46,9 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """How a command line names a description of servers: the number of the word, and the path in that word; the files that hold the
-    programme's settings (the first one counts)."""
+    """How a command line names a description of servers: the number of the word, and the path in that word; the files
+    that hold the programme's settings (the first one counts).
+    """
 
     kind: str
     word: int
@@ -59,8 +60,8 @@ class Submission:
 class FileEdit:
     """A programme of the revision that edits the file which its first argument names.
 
-    `idle` says of (arguments..., variables...) whether it leaves every file alone with status 0; `status` and `output` are the exit
-    status and the edited text for (arguments..., variables..., content). An unset variable is ''.
+    `idle` says of (arguments..., variables...) whether it leaves every file alone with status 0; `status` and `output`
+    are the exit status and the edited text for (arguments..., variables..., content). An unset variable is ''.
     """
 
     arguments: int
