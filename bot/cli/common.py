@@ -130,7 +130,7 @@ def _text(value: object) -> str | None:
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Turns the garbage collector off for work that keeps all that it makes; it would walk hundreds of thousands of objects."""
+    """Turns the garbage collector off for work that keeps all that it makes; it would walk a great many objects."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -15,7 +15,7 @@ class ScriptFiles:
         self._directories: dict[str, set[str]] | None = None
 
     def text(self, path: str) -> str | None:
-        """Content of a file, or of the file that a link inside the repository leads to; what is not UTF-8 as lone surrogates."""
+        """Content of a file, or of what a link inside the repository leads to; what is not UTF-8 as lone surrogates."""
         if path not in self._texts:
             data = self._read(path)
             self._texts[path] = None if data is None else data.decode("utf-8", "surrogateescape")
