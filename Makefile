@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PYTEST := PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n $(JOBS)
 TYPING := build/typing/botlint
 JOBS ?= 2
 
@@ -32,10 +33,10 @@ typecheck: $(VENV)/.installed-dev typing  ## mypy --strict
 	$(BIN)/mypy
 
 unit: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n $(JOBS) -m 'not slow'
+	$(PYTEST) -m 'not slow'
 
 test-slow: $(VENV)/.installed-dev  ## the tests that take longer than a few seconds
-	$(BIN)/python -m pytest -n $(JOBS) -m slow
+	$(PYTEST) -m slow
 
 bench: $(VENV)/.installed-bench  ## compare `botlint plan` with the generator of REPO=/path/to/checkout
 	@test -n "$(REPO)" || { echo 'usage: make bench REPO=/path/to/checkout [RUNS=5]' >&2; exit 2; }
@@ -44,6 +45,8 @@ bench: $(VENV)/.installed-bench  ## compare `botlint plan` with the generator of
 clean:  ## remove everything that make and the tests create
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .botlint_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# PYTEST has the environment's own programs first on PATH: tests call shfmt and botlint.
 
 # mypy does not follow the import hook of an editable install: it reads the package through a folder of links.
 typing:
