@@ -126,6 +126,8 @@ def external(shell: Shell, name: str, values: list[Value], overlay: dict[str, Va
         if base in _ALSO_PROGRAMMES:
             return BUILTINS[base](shell, values[1:])
     if programmes.may_serve(base) and programmes.is_server([base, *_first_words(values[1:])]):
+        for value in values:
+            touch(value)
         raise ServeFlow(
             ServerStart([base, *values[1:]], shell.environment(overlay), shell.place(), shell.guard, shell.context.cwd)
         )
@@ -1083,6 +1085,8 @@ def _submit(shell: Shell, base: str, values: list[Value], overlay: dict[str, Var
     submission = shell.world.programmes.submits([v if isinstance(v, str) else None for v in values])
     if submission is None:
         return _unknown(shell, base)
+    for value in values:
+        touch(value)
     argument = values[submission.word]
     path = derive(submission.path, argument)
     _, _, entry = shell.look(path)
@@ -1119,7 +1123,7 @@ def _first_content(shell: Shell, paths: Sequence[str]) -> Value | None:
     return None
 
 
-# ---------------------------------------------------------------------------------------------------------------- Python
+# --------------------------------------------------------------------------------------------------------------- Python
 
 
 def _python(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
