@@ -37,6 +37,11 @@ PROPERTIES = frozenset(
 _DERIVED = frozenset({"exp-name", "recipe-fingerprint"})
 """Row keys that follow from others; their change alone is nothing that a reader wants to know."""
 
+_SHAPE = frozenset(
+    {"isl", "osl", "tp", "pp", "ep", "dp-attn", "dcp-size", "pcp-size", "conc", "disagg", "prefill", "decode"}
+)
+"""Row keys by which a job is known again when its other values change, if they leave no choice."""
+
 _UNCOUNTED = frozenset({"conc", *_DERIVED})
 
 
@@ -164,9 +169,25 @@ def match_jobs(
                 rest.append(plan)
         right = rest
         left = [plan for plans in waiting.values() for plan in plans]
+    for pair in _only_choices(left, right, known & _SHAPE):
+        couples.append(pair)
+        left = [plan for plan in left if plan is not pair[0]]
+        right = [plan for plan in right if plan is not pair[1]]
     order = {id(plan): number for number, plan in enumerate(new)}
     couples.sort(key=lambda couple: order[id(couple[1])])
     return couples, left, right
+
+
+def _only_choices(
+    old: Sequence[LaunchPlan], new: Sequence[LaunchPlan], keys: Iterable[str]
+) -> list[tuple[LaunchPlan, LaunchPlan]]:
+    """Jobs that only one on each side can be, going by some row keys."""
+    sides: list[dict[object, list[LaunchPlan]]] = [{}, {}]
+    for plans, found in zip((old, new), sides, strict=True):
+        for plan in plans:
+            found.setdefault(identity(plan, keys), []).append(plan)
+    before, after = sides
+    return [(before[key][0], plans[0]) for key, plans in after.items() if len(plans) == 1 == len(before.get(key, ()))]
 
 
 def _match_key(plan: LaunchPlan, keys: Iterable[str], exactly: bool) -> object:

@@ -34,8 +34,8 @@ def render_diff(diff: PlanDiff, old_rows: Rows, new_rows: Rows, style: Style) ->
     for group in diff.groups:
         yield from _render_group(group, new_rows, style)
         yield ""
-    yield from _render_jobs("added", diff.added, new_rows, style)
-    yield from _render_jobs("removed", diff.removed, old_rows, style)
+    yield from _render_jobs("added", diff.added, new_rows, old_rows, style)
+    yield from _render_jobs("removed", diff.removed, old_rows, new_rows, style)
     yield summary_text(diff)
 
 
@@ -135,11 +135,11 @@ def _alternatives(values: Sequence[str | None]) -> str:
     return f"{{{', '.join(distinct[:MAX_ENTRIES])}{more}}}"
 
 
-def _render_jobs(label: str, plans: Sequence[LaunchPlan], rows: Rows, style: Style) -> Iterator[str]:
+def _render_jobs(label: str, plans: Sequence[LaunchPlan], rows: Rows, others: Rows, style: Style) -> Iterator[str]:
     colour = style.good if label == "added" else style.bad
     for entry, members in _by_entry(plans).items():
         total = len(rows.get(entry, ()))
-        if total == len(members):
+        if entry not in others:
             yield f"{colour(label)}  {style.strong(entry)}  the entry with {total} job{'' if total == 1 else 's'}"
         else:
             yield f"{colour(label)}  {style.strong(entry)}  {len(members)} of {total} jobs"

@@ -161,6 +161,21 @@ def rows(*values: dict[str, object]) -> list[LaunchPlan]:
             [],
         ),
         ([{"prefill": {"tp": 4}}], [{"prefill": {"tp": 8}}], [], [0], [0]),
+        ([{"tp": 1, "kv_offloading": "none"}], [{"tp": 1, "kv_offloading": "dram"}], [(0, 0)], [], []),
+        (
+            [{"tp": 1, "kv_offloading": "none"}, {"tp": 1, "kv_offloading": "dram"}],
+            [{"tp": 1, "kv_offloading": "none"}, {"tp": 1, "kv_offloading": "disk"}],
+            [(0, 0), (1, 1)],
+            [],
+            [],
+        ),
+        (
+            [{"tp": 1, "kv_offloading": "none"}],
+            [{"tp": 1, "kv_offloading": "dram"}, {"tp": 1, "kv_offloading": "disk"}],
+            [],
+            [0],
+            [0, 1],
+        ),
         (
             [{"tp": 1, "image": "a"}, {"tp": 1, "image": "b"}],
             [{"tp": 1, "image": "b"}, {"tp": 1, "image": "c"}],
