@@ -16,6 +16,7 @@ from botlint.plan.files import ScriptFiles
 from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Outcome, Server, Word
 from botlint.plan.multinode import Recipes, RecipeServer, edits, submission
 from botlint.plan.servers import identify, may_serve
+from botlint.plan.versions import image_version
 from botlint.repo.files import Files
 from botlint.shell.paths import WORKSPACE, Context
 from botlint.shell.process import Call, Inputs, Leaf, Solved, Variable
@@ -160,7 +161,8 @@ class Planner:
         solved, environment = self.solve(job, runner)
         if solved is None:
             return Launch(runners, None, None, "undecided", reason=environment.reason)
-        launch = _Reading(self, solved, runners, environment).launch()
+        image = job.row.get("image")
+        launch = _Reading(self, solved, runners, environment, image if isinstance(image, str) else "").launch()
         if self._is_unlisted(job, runner) and not (launch.launcher and self.world.files.is_file(launch.launcher)):
             return Launch(runners, None, None, "undecided", reason=f"no runner has the label {runner}")
         return launch
@@ -238,7 +240,10 @@ def _pieces(name: str, word: Unknown | list[str | Unknown]) -> tuple[str | Unkno
 class _Reading:
     """Turns how a launch step ends into a launch."""
 
-    def __init__(self, planner: Planner, solved: Solved, runners: tuple[str, ...], environment: JobEnvironment) -> None:
+    def __init__(
+        self, planner: Planner, solved: Solved, runners: tuple[str, ...], environment: JobEnvironment, image: str
+    ) -> None:
+        self.image = image
         self.planner = planner
         self.solved = solved
         self.runners = runners
@@ -295,9 +300,13 @@ class _Reading:
                 by_runtime = giver == "runtime" or giver == ("again" if name in given else "kept")
                 (runtime_env if by_runtime else env)[name] = word
         if recipe is not None:
-            return Server(recipe.framework, None, recipe.path, recipe.line, argv, env, runtime_env, recipe.roles)
+            version = image_version(self.image, recipe.framework)
+            return Server(
+                recipe.framework, version, recipe.path, recipe.line, argv, env, runtime_env, recipe.roles
+            )
         framework = identify([w if isinstance(w, str) else None for w in argv]) or ""
-        return Server(framework, None, start.place.path, start.place.line, argv, env, runtime_env)
+        version = image_version(self.image, framework)
+        return Server(framework, version, start.place.path, start.place.line, argv, env, runtime_env)
 
     def _exit(self, solved: Solved) -> Exit:
         leaf, inputs = solved.leaf, solved.inputs
