@@ -6,7 +6,12 @@ from functools import lru_cache
 
 from botlint.catalogs.images import resolve_image
 
-_CATALOG_NAMES = {"trtllm": "tensorrt-llm", "dynamo-vllm": "vllm", "dynamo-sglang": "sglang", "dynamo-trt": "tensorrt-llm"}
+_CATALOG_NAMES = {
+    "trtllm": "tensorrt-llm",
+    "dynamo-vllm": "vllm",
+    "dynamo-sglang": "sglang",
+    "dynamo-trt": "tensorrt-llm",
+}
 """Frameworks as plans name them, where the catalog of images has another name."""
 
 
