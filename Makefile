@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Tests call programs of the environment (shfmt, botlint): its folder comes first.
 PYTEST := PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n $(JOBS)
 TYPING := build/typing/botlint
 JOBS ?= 2
@@ -45,8 +46,6 @@ bench: $(VENV)/.installed-bench  ## compare `botlint plan` with the generator of
 clean:  ## remove everything that make and the tests create
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .botlint_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
-
-# PYTEST has the environment's own programs first on PATH: tests call shfmt and botlint.
 
 # mypy does not follow the import hook of an editable install: it reads the package through a folder of links.
 typing:
