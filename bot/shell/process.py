@@ -340,12 +340,14 @@ class CallNode(Node):
 class Inputs(dict[str, "Resolved"]):
     """The inputs of a process for one job, resolved when asked for."""
 
-    __slots__ = ("call", "outer")
+    __slots__ = ("call", "outer", "seen")
 
     def __init__(self, call: Call | None = None, outer: Inputs | None = None) -> None:
         super().__init__()
         self.call = call
         self.outer = outer
+        self.seen: dict[int, tuple[object, Solved | None]] = {}
+        """Outcomes of the decisions that this job has come by, by the identity of their node: its alternatives pass them again."""
 
     def __missing__(self, name: str) -> Resolved:
         call, outer = self.call, self.outer
@@ -462,24 +464,35 @@ class Process:
         self, world: World, inputs: Inputs, forced: dict[int, bool], depth: int
     ) -> tuple[Leaf | None, Solved | None]:
         """The leaf that a job reaches with what is known so far, or None."""
-        children, outcome = self.root, None
+        children: dict[object, Node | Leaf] = self.root
+        outcome: object = None
         child: Solved | None = None
+        seen = inputs.seen
         while True:
             node = children.get(outcome)
             if node is None:
                 return None, None
-            if node.__class__ is Leaf:
+            if isinstance(node, Leaf):
                 return node, child
-            if node.__class__ is ObserveNode:
-                outcome = evaluate(node, inputs)
-            elif node.__class__ is ChooseNode:
+            if isinstance(node, ChooseNode):
                 outcome = forced.get(node.site, "free")
-            elif node.__class__ is CallNode:
-                outcome, child = world.outcome(node.call, inputs, node.captured, depth)
             else:
-                where = resolve(node.path, inputs)  # type: ignore[union-attr]
-                outcome = inputs.file(where) if isinstance(where, str) and where else None
-            children = node.children  # type: ignore[union-attr]
+                known = seen.get(id(node))
+                if known is None:
+                    known = seen[id(node)] = self._decide(world, node, inputs, depth)
+                outcome, child = known if known[1] is not None else (known[0], child)
+            children = node.children
+
+    @staticmethod
+    def _decide(world: World, node: Node, inputs: Inputs, depth: int) -> tuple[object, Solved | None]:
+        """The outcome of a node for one job, with how the script ends that it starts."""
+        if isinstance(node, ObserveNode):
+            return evaluate(node, inputs), None
+        if isinstance(node, CallNode):
+            return world.outcome(node.call, inputs, node.captured, depth)
+        assert isinstance(node, FileNode)
+        where = resolve(node.path, inputs)
+        return (inputs.file(where) if isinstance(where, str) and where else None), None
 
     def leaf(self, world: World, inputs: Inputs, forced: dict[int, bool], depth: int) -> tuple[Leaf, Solved | None]:
         """The leaf for a job, interpreting the script if no earlier interpretation fits."""
@@ -507,6 +520,9 @@ class Process:
             solved.alternatives.append((possible.conditions, Solved(possible.leaf, inputs, self)))
         forced: dict[int, bool] = {}
         if solved.outcome == "exits":
+            if leaf.code == 0:
+                # A script that only prepares something: nobody asks in which other ways it might have ended.
+                return solved
             solved, forced = self._serving(world, solved, depth)
         self._follow(world, solved, forced, depth)
         return solved
