@@ -54,7 +54,8 @@ class _Effect:
     made: list[tuple[str, FileEntry]]
     named_made: list[Named]
     possible: list[Possible]
-    forks: list[Fork]
+    forks: list[tuple[Fork, bool]]
+    """Its undecided tests, and whether it looked itself at something in which their outcomes differ."""
     watches: dict[str, list[Fork]]
     status: Status
     guard: Guard | None
@@ -180,7 +181,7 @@ def _record(shell: Shell, action: Callable[[], Status]) -> _Effect | None:
         made=shell.files.entries[made:],
         named_made=shell.files.named[len(named) :],
         possible=shell.possible[possible:],
-        forks=shell.forks[forks:],
+        forks=[(fork, fork.needed) for fork in shell.forks[forks:]],
         watches={n: f for n, f in shell.watches.items() if watches.get(n) != f},
         status=status,
         guard=guard,
@@ -285,7 +286,7 @@ class _Renewal:
     def __init__(self, shell: Shell, effect: _Effect) -> None:
         self.shell = shell
         self.entry = effect.guard
-        self.forks = {id(f): replace(f) for f in effect.forks}
+        self.forks = {id(fork): replace(fork, needed=needed) for fork, needed in effect.forks}
         self.guards: dict[int, Guard | None] = {}
         self.seen: dict[int, Value] = {}
 

@@ -8,7 +8,7 @@ from botlint.core.unknown import Unknown
 from botlint.shell.paths import WORKSPACE, Context
 from botlint.shell.process import Inputs, Process, Solved
 from botlint.shell.testing import MemoryFiles
-from botlint.shell.values import Resolved, resolve
+from botlint.shell.values import Resolved, Text, resolve
 from botlint.shell.world import Programmes, World
 
 Given = str | Unknown
@@ -61,6 +61,16 @@ def ends(solved: Solved) -> list[str]:
     for conditions, other in solved.alternatives:
         shown.append(f"{end(other)} if {', '.join(f'{place.line} {text}' for place, text in conditions)}")
     return shown
+
+
+def environment(solved: Solved) -> dict[str, str]:
+    """What the server that is started sees in its environment; nothing where none is."""
+    last = solved.last()
+    start = last.leaf.server
+    if start is None:
+        return {}
+    values = {name: variable.value for name, variable in start.environment.items()}
+    return {n: _shown(resolve(v, last.inputs)) for n, v in sorted(values.items()) if isinstance(v, (str, Text))}
 
 
 def _shown(value: Resolved) -> str:
