@@ -136,7 +136,9 @@ class Text:
     @property
     def text(self) -> str | None:
         """The text for the current job, None if a part is unknown."""
-        if self._text is None and self.known:
+        if not self.known:
+            touch(self)
+        elif self._text is None:
             self._text = "".join([p if isinstance(p, str) else p.text or "" for p in self.pieces])
             if len(self._text) > MAX_TEXT:
                 raise Budget("a text longer than 1 MiB")
@@ -218,6 +220,7 @@ def reason_of(value: Value) -> str:
             if isinstance(piece, Hole):
                 return piece.reason
             if isinstance(piece, Either) and not piece.known:
+                piece.asked()
                 return reason_of(piece.value)
             if isinstance(piece, Input) and not piece.known:
                 return next((p.reason for p in piece.partial or () if isinstance(p, Unknown)), piece.name)
