@@ -251,7 +251,7 @@ def _cp(shell: Shell, args: list[Value]) -> Status | None:
             shell.complain(f"cp: cannot stat '{text}': No such file or directory")
             status = 1
             continue
-        name = posixpath.basename((text or "").rstrip("/"))
+        name = posixpath.basename(_end_of(source).rstrip("/"))
         dot = (text or "").endswith("/.") or text == "."
         if entry.kind == "dir":
             if not recursive:
@@ -268,6 +268,16 @@ def _cp(shell: Shell, args: list[Value]) -> Status | None:
             continue
         _put(shell, _inside(target, name) if into else target, copied)
     return status
+
+
+def _end_of(path: Value) -> str:
+    """The text of a path, of a partly unknown one its literal end."""
+    text = text_of(path)
+    if text is not None:
+        return text
+    assert isinstance(path, Text)
+    last = path.pieces[-1]
+    return last if isinstance(last, str) and "/" in last else "?"
 
 
 def _inside(directory: Value, name: str) -> Value:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from botlint.core.unknown import Unknown
-from botlint.documents import bash
 from botlint.shell import conditions, filecommands, variables
 from botlint.shell.builtins import BUILTINS
 from botlint.shell.commands import MODELS, WITHOUT_INPUT
-from botlint.shell.paths import WORKSPACE, Context, Mount, canonical
+from botlint.shell.paths import WORKSPACE, Context, canonical
 from botlint.shell.process import (
     Call,
     CallNode,
     FileEntry,
     ServerStart,
-    Submitted,
     Variable,
     unknown_names,
 )
@@ -40,9 +38,12 @@ from botlint.shell.values import (
     touch,
     undecided,
 )
+from botlint.shell.words import split_assignment, split_options, start_of, valued
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
+
+Special = Callable[["Shell", str, list[Value], dict[str, Variable]], Status]
 
 
 def command_name(shell: Shell, value: Value) -> str:
@@ -67,33 +68,29 @@ class Wrapper:
     positional_like: str = ""
 
 
-def _valued(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 WRAPPERS: dict[str, Wrapper] = {
     "nohup": Wrapper(),
     "setsid": Wrapper(),
-    "numactl": Wrapper(_valued("-m -N -C -i -p -P --membind --cpunodebind --physcpubind --interleave --preferred")),
-    "timeout": Wrapper(_valued("-s --signal -k --kill-after"), operands=1),
-    "stdbuf": Wrapper(_valued("-i -o -e")),
-    "nice": Wrapper(_valued("-n --adjustment")),
-    "ionice": Wrapper(_valued("-c -n -p")),
-    "chrt": Wrapper(_valued("-p"), operands=1),
-    "taskset": Wrapper(_valued("-c --cpu-list"), operands=0, positional_like=r"(?:0x)?[0-9a-f,]+|[0-9,-]+"),
-    "sudo": Wrapper(_valued("-u -g -h -p -C -r -t -U -D --user --group --host"), assignments=True),
-    "time": Wrapper(_valued("-f -o")),
+    "numactl": Wrapper(valued("-m -N -C -i -p -P --membind --cpunodebind --physcpubind --interleave --preferred")),
+    "timeout": Wrapper(valued("-s --signal -k --kill-after"), operands=1),
+    "stdbuf": Wrapper(valued("-i -o -e")),
+    "nice": Wrapper(valued("-n --adjustment")),
+    "ionice": Wrapper(valued("-c -n -p")),
+    "chrt": Wrapper(valued("-p"), operands=1),
+    "taskset": Wrapper(valued("-c --cpu-list"), operands=0, positional_like=r"(?:0x)?[0-9a-f,]+|[0-9,-]+"),
+    "sudo": Wrapper(valued("-u -g -h -p -C -r -t -U -D --user --group --host"), assignments=True),
+    "time": Wrapper(valued("-f -o")),
     "unbuffer": Wrapper(),
     "catchsegv": Wrapper(),
-    "flock": Wrapper(_valued("-w --timeout -E --conflict-exit-code"), operands=1),
-    "xvfb-run": Wrapper(_valued("-s -n")),
+    "flock": Wrapper(valued("-w --timeout -E --conflict-exit-code"), operands=1),
+    "xvfb-run": Wrapper(valued("-s -n")),
     "mpirun": Wrapper(
-        _valued(
+        valued(
             "-n -np -c -N --npernode -H --host --hostfile -hostfile --machinefile -x --bind-to --map-by "
             "--report-bindings -wdir --wdir"
         )
     ),
-    "mpiexec": Wrapper(_valued("-n -np -c -N -H --host --hostfile -x --bind-to --map-by")),
+    "mpiexec": Wrapper(valued("-n -np -c -N -H --host --hostfile -x --bind-to --map-by")),
     "trtllm-llmapi-launch": Wrapper(),
     "ninja-run": Wrapper(),
     "uvx": Wrapper(),
@@ -133,7 +130,7 @@ def external(shell: Shell, name: str, values: list[Value], overlay: dict[str, Va
         )
     if base in SHELLS:
         return _shell(shell, base, values[1:], overlay)
-    special = _SPECIAL.get(base)
+    special = _special(base)
     if special is not None:
         return special(shell, base, values, overlay)
     wrapper = WRAPPERS.get(base)
@@ -234,7 +231,7 @@ def _record(shell: Shell, base: str, values: list[Value], overlay: dict[str, Var
 def _model(shell: Shell, base: str, arguments: list[Value]) -> Status:
     """Runs a modelled command: a pure function of its arguments, its input and the files that it asks for."""
     if base not in MODELS:
-        return _unknown(shell, base, arguments)
+        return unknown(shell, base, arguments)
     given = arguments
     # A path may be unknown as long as it is known what is there.
     arguments = [a if isinstance(a, str) or a.known else f"{_UNKNOWN_PATH}{number}" for number, a in enumerate(given)]
@@ -242,7 +239,7 @@ def _model(shell: Shell, base: str, arguments: list[Value]) -> Status:
     if not isinstance(asked, tuple) or any(
         a is not g and n not in asked for n, (a, g) in enumerate(zip(arguments, given, strict=True))
     ):
-        return _unknown(shell, base, given)
+        return unknown(shell, base, given)
     contents: list[Value] = []
     missing = 0
     for found in asked:
@@ -255,9 +252,9 @@ def _model(shell: Shell, base: str, arguments: list[Value]) -> Status:
             shell.complain(concat([f"{base}: ", path, ": No such file or directory"]))
             missing += 1
         else:
-            return _unknown(shell, base, given)
+            return unknown(shell, base, given)
     if missing:
-        return _unknown(shell, base, given) if missing < len(asked) else 2 if base in _MISSING_IS_2 else 1
+        return unknown(shell, base, given) if missing < len(asked) else 2 if base in _MISSING_IS_2 else 1
     source = shell.fds.get(0)
     stdin: Value | None = ""
     if base not in WITHOUT_INPUT and isinstance(source, In) and (not asked or "-" in arguments):
@@ -266,12 +263,12 @@ def _model(shell: Shell, base: str, arguments: list[Value]) -> Status:
     inputs = [*arguments, "" if stdin is None else stdin, *contents]
     outcome = shell.observe(function.status, *inputs, partly=function.sure if base in _GREPS else None)
     if not isinstance(outcome, int) or outcome < 0:
-        return _unknown(shell, base, given)
+        return unknown(shell, base, given)
     out = shell.fds.get(1)
     if isinstance(out, Out) and out.wanted:
         output = derive(function.output, *inputs)
         if arguments != given and _UNKNOWN_PATH in (text_of(output) or ""):
-            return _unknown(shell, base, given)
+            return unknown(shell, base, given)
         shell.write(output)
     return outcome
 
@@ -353,7 +350,7 @@ class _Model:
         return "" if found is None else found[1]
 
 
-def _unknown(shell: Shell, base: str, arguments: Sequence[Value] = ()) -> Status:
+def unknown(shell: Shell, base: str, arguments: Sequence[Value] = ()) -> Status:
     """A command that nobody knows: it reads its input, may make files that it is told of, and is taken to succeed."""
     _may_make(shell, arguments)
     stdin = shell.fds.get(0)
@@ -393,14 +390,14 @@ def _wrapped(shell: Shell, base: str, wrapper: Wrapper, arguments: list[Value], 
     operands: list[Value] = []
     while at < len(arguments):
         value = arguments[at]
-        text = _start_of(value)
+        text = start_of(value)
         if text == "--":
             at += 1
             break
         if text.startswith("-") and text != "-":
             at += 2 if text in wrapper.valued else 1
         elif wrapper.assignments and re.match(r"[A-Za-z_]\w*=", text):
-            name, rest = _split_assignment(value)
+            name, rest = split_assignment(value)
             overlay[name] = Variable(rest, True, shell.place(), shell.guard)
             at += 1
         elif len(operands) < wrapper.operands:
@@ -416,16 +413,6 @@ def _wrapped(shell: Shell, base: str, wrapper: Wrapper, arguments: list[Value], 
     if base == "timeout" and _outlasts(rest_arguments, operands):
         return 124
     return run_command(shell, rest_arguments, overlay)
-
-
-def _start_of(value: Value) -> str:
-    """The text of an argument, of a partly unknown one its literal start."""
-    text = text_of(value)
-    if text is not None:
-        return text
-    assert isinstance(value, Text)
-    first = value.pieces[0]
-    return first if isinstance(first, str) else "?"
 
 
 def _outlasts(command: list[Value], operands: list[Value]) -> bool:
@@ -450,7 +437,7 @@ def _env(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variab
     at = 0
     while at < len(arguments):
         value = arguments[at]
-        text = _start_of(value)
+        text = start_of(value)
         operand = arguments[at + 1] if at + 1 < len(arguments) else ""
         if text in ("-i", "-", "--ignore-environment"):
             overlay = {name: Variable(None, True) for name in (*shell.environment(), *overlay)}
@@ -466,7 +453,7 @@ def _env(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variab
             try:
                 words = shlex.split(shell.concrete(operand) or "")
             except ValueError:
-                return _unknown(shell, base)
+                return unknown(shell, base)
             return _env(shell, base, ["env", *words, *arguments[at + 2 :]], overlay)
         elif text == "--":
             at += 1
@@ -474,8 +461,8 @@ def _env(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variab
         elif not text.startswith("-"):
             break
         at += 1
-    while at < len(arguments) and re.match(r"[^=]+=", _start_of(arguments[at])):
-        name, rest = _split_assignment(arguments[at])
+    while at < len(arguments) and re.match(r"[^=]+=", start_of(arguments[at])):
+        name, rest = split_assignment(arguments[at])
         overlay[name] = Variable(rest, True, shell.place(), shell.guard)
         at += 1
     command = arguments[at:]
@@ -516,16 +503,6 @@ def run_command(shell: Shell, values: list[Value], overlay: dict[str, Variable])
 _ALSO_PROGRAMMES = frozenset("echo printf true false test [ pwd kill".split())
 
 
-def _split_assignment(value: Value) -> tuple[str, Value]:
-    if isinstance(value, str):
-        name, _, rest = value.partition("=")
-        return name, rest
-    first = value.pieces[0]
-    assert isinstance(first, str)
-    name, _, head = first.partition("=")
-    return name, concat([head, Text(value.pieces[1:])]) if len(value.pieces) > 1 else head
-
-
 # --------------------------------------------------------------------------------------------------------------- shells
 
 
@@ -560,7 +537,7 @@ def _shell(shell: Shell, base: str, arguments: list[Value], overlay: dict[str, V
         if not rest:
             return 2
         label = rest[1] if len(rest) > 1 else base
-        return _start(shell, rest[0], True, rest[2:], overlay, shell.context, label, "c" + options)
+        return start(shell, rest[0], True, rest[2:], overlay, shell.context, label, "c" + options)
     if from_input or not rest or rest[0] == "-":
         return _from_stdin(shell, rest if from_input else rest[1:], overlay, options)
     return start_script(shell, rest[0], rest[1:], overlay, shell.context, options)
@@ -575,7 +552,7 @@ def _from_stdin(shell: Shell, arguments: list[Value], overlay: dict[str, Variabl
         return Undecided("a script from an unknown input")
     if text == "":
         return 0
-    return _start(shell, text, True, arguments, overlay, shell.context, "bash", "c" + options)
+    return start(shell, text, True, arguments, overlay, shell.context, "bash", "c" + options)
 
 
 def _is_script(shell: Shell, path: Value) -> bool:
@@ -601,10 +578,10 @@ def start_script(
     options: str = "",
 ) -> Status:
     """Starts a script file in a shell of its own."""
-    return _start(shell, path, False, arguments, overlay, context, path, options)
+    return start(shell, path, False, arguments, overlay, context, path, options)
 
 
-def _start(
+def start(
     shell: Shell,
     script: Value,
     is_text: bool,
@@ -701,7 +678,7 @@ def _start(
 
 
 def _piece(piece: str | Unknown) -> str | Symbol:
-    return Hole(piece.reason) if isinstance(piece, Unknown) else piece
+    return Hole(piece.reason, piece.nonempty) if isinstance(piece, Unknown) else piece
 
 
 def derive_path(shell: Shell, path: Text, context: Context) -> Value:
@@ -725,327 +702,14 @@ class _Canonical:
         return canonical(text, self.context) or ""
 
 
-# ------------------------------------------------------------------------------------------------ srun, docker and such
-
-
-_SRUN_VALUED = _valued(
-    "-A --account -c --cpus-per-task -D --chdir -e --error -i --input -J --job-name -K -m -N --nodes -n --ntasks "
-    "-o --output -p --partition -t --time -w --nodelist -x --exclude --jobid --gres --gpus --gpus-per-node "
-    "--gpus-per-task --ntasks-per-node --mem --mpi --overcommit-x --container-image --container-mounts "
-    "--container-workdir --container-name --container-env --export --qos --reservation --segment --signal "
-    "--comment --time-min --cpu-bind --gpu-bind --distribution --het-group --relative --threads-per-core --wait "
-    "--kill-on-bad-exit-x --mem-bind --network --open-mode --constraint -C --dependency -d --licenses -L "
-    "--mail-type --mail-user --nice-x --priority --profile --switches --task-epilog --task-prolog --uid --gid"
-)
-"""Options of Slurm's srun, salloc and sbatch that take a value (srun(1)), and those of the pyxis plugin."""
-
-
-def _options(arguments: list[Value], valued: frozenset[str]) -> tuple[dict[str, list[Value]], list[Value]]:
-    """Splits an option line: ({option: values}, the rest)."""
-    found: dict[str, list[Value]] = {}
-    at = 0
-    while at < len(arguments):
-        value = arguments[at]
-        first = value if isinstance(value, str) else value.pieces[0]
-        text = first if isinstance(first, str) else ""
-        if text == "--":
-            at += 1
-            break
-        if not text.startswith("-") or text == "-":
-            break
-        at += 1
-        option, equals, _ = text.partition("=")
-        if equals:
-            found.setdefault(option, []).append(_after(value, len(option) + 1))
-        elif text in valued and at < len(arguments):
-            found.setdefault(text, []).append(arguments[at])
-            at += 1
-        elif len(text) > 2 and text[1] != "-" and text[:2] in valued:
-            found.setdefault(text[:2], []).append(_after(value, 2))
-        else:
-            found.setdefault(text, [])
-    return found, arguments[at:]
-
-
-def _after(value: Value, count: int) -> Value:
-    if isinstance(value, str):
-        return value[count:]
-    first = value.pieces[0]
-    assert isinstance(first, str)
-    return concat([first[count:], Text(value.pieces[1:])]) if len(value.pieces) > 1 else first[count:]
-
-
-def _split_value(shell: Shell, value: Value, separator: str) -> list[Value]:
-    """A list in one text, split at literal separators; templates in between stay whole."""
-    if isinstance(value, str):
-        return [*value.split(separator)]
-    parts: list[list[Value]] = [[]]
-    for piece in value.pieces:
-        if isinstance(piece, str):
-            head, *rest = piece.split(separator)
-            parts[-1].append(head)
-            parts.extend([part] for part in rest)
-        else:
-            item = Text((piece,))
-            if item.known and item.symbolic and shell.observe(_Has(separator), item):
-                known = shell.concrete(item) or ""
-                head, *rest = known.split(separator)
-                parts[-1].append(head)
-                parts.extend([part] for part in rest)
-            else:
-                parts[-1].append(item)
-    return [concat(p) for p in parts]
-
-
-class _Has:
-    """Whether a text contains a fixed one."""
-
-    __slots__ = ("needle",)
-
-    def __init__(self, needle: str) -> None:
-        self.needle = needle
-
-    def __call__(self, text: str) -> bool:
-        return self.needle in text
-
-
-def _mounts(shell: Shell, specs: list[Value]) -> tuple[Mount, ...]:
-    """`outside:inside[:flags]` specifications; what is not the checkout keeps its own name inside."""
-    out: list[Mount] = []
-    for spec in specs:
-        parts = _split_value(shell, spec, ":")
-        if len(parts) < 2:
-            continue
-        inside = shell.concrete(parts[1])
-        if inside is None or not inside.startswith("/"):
-            continue
-        outside = shell.canonical(parts[0])
-        inside = re.sub(r"/+$", "", inside) or "/"
-        is_checkout = outside is not None and outside.startswith(WORKSPACE)
-        out.append(Mount(inside, outside if outside is not None and is_checkout else f"@mount{inside}"))
-    return tuple(out)
-
-
-def _container(shell: Shell, mounts: tuple[Mount, ...], workdir: Value | None) -> Context:
-    """Where a container's command runs.
-
-    The working directory of a job's container holds the repository: if no mount of the checkout covers it, what is
-    mounted there is a copy of the checkout that the launcher made on the node.
-    """
-    if workdir is None:
-        return Context("/", mounts)
-    if isinstance(workdir, Text):
-        shell.concrete(workdir)
-    where = canonical(resolve(workdir, shell.inputs), Context("/", mounts))
-    if where is None:
-        return Context("/unknown", mounts)
-    if where.startswith("@mount") and not any(m.outside.startswith(WORKSPACE) for m in mounts):
-        mounts = tuple(Mount(m.inside, WORKSPACE) if where.startswith(m.outside) else m for m in mounts)
-        where = canonical(resolve(workdir, shell.inputs), Context("/", mounts))
-        assert where is not None
-    return Context(where, mounts)
-
-
-def _srun(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
-    options, rest = _options(values[1:], _SRUN_VALUED)
-    if not rest:
-        return Undecided(f"{base} succeeds")
-    overlay = dict(overlay)
-    cleared = False
-    for export in options.get("--export", []):
-        for number, item in enumerate(_split_value(shell, export, ",")):
-            text = text_of(item)
-            if number == 0 and text in ("ALL", "NONE", "NIL"):
-                cleared = text != "ALL"
-                continue
-            first = item if isinstance(item, str) else item.pieces[0]
-            if isinstance(first, str) and "=" in first:
-                name, value = _split_assignment(item)
-                overlay[name] = Variable(value, True, shell.place(), shell.guard, by_runtime=True)
-            elif number == 0:
-                cleared = True
-    context = shell.context
-    if "--container-image" in options or "--container-name" in options:
-        specs = [s for v in options.get("--container-mounts", []) for s in _split_value(shell, v, ",")]
-        mounts = _mounts(shell, specs)
-        workdir = options.get("--container-workdir") or options.get("-D") or options.get("--chdir")
-        context = _container(shell, mounts, workdir[-1] if workdir else None)
-    elif options.get("-D") or options.get("--chdir"):
-        where = shell.canonical((options.get("-D") or options["--chdir"])[-1])
-        context = Context(where or "/unknown", context.mounts)
-    if cleared:
-        for name in shell.environment():
-            overlay.setdefault(name, Variable(None, True))
-    return in_context(shell, rest, overlay, context)
-
-
-def in_context(shell: Shell, command: list[Value], overlay: dict[str, Variable], context: Context) -> Status:
-    """Runs a command in another place; what it does to the shell is undone."""
-    keep, shell.context = shell.context, context
-    try:
-        if _only_prepares(shell, command):
-            return Undecided("the preparation succeeds")
-        return run_command(shell, command, overlay)
-    finally:
-        shell.context = keep
-
-
-_MAY_LAUNCH = re.compile(r"vllm|sglang|atom|trtllm|tensorrt|tilert|dynamo|launch|serve|\.sh\b|bash|exec|source|python")
-
-
-def _only_prepares(shell: Shell, command: list[Value]) -> bool:
-    """Whether a `bash -c` string in a container or on a node has nothing in it that could start a server."""
-    if len(command) < 3 or command[0] not in ("bash", "sh") or not isinstance(command[1], str):
-        return False
-    if not re.fullmatch(r"-[a-z]*c", command[1]):
-        return False
-    out = shell.fds.get(1)
-    if isinstance(out, Out) and out.wanted:
-        return False
-    script = command[2]
-    literal = script if isinstance(script, str) else "".join(p for p in script.pieces if isinstance(p, str))
-    if _MAY_LAUNCH.search(literal):
-        return False
-    if isinstance(script, str):
-        return True
-    for piece in script.pieces:
-        if not isinstance(piece, str):
-            value = Text((piece,))
-            if value.known and shell.observe(_may_run, value):
-                return False
-    return True
-
-
-def _may_run(text: str) -> bool:
-    """Whether a text that is inserted into a command string could add a command to it."""
-    return re.search(r"[;&|`\n]|\$\(", text) is not None
-
-
-_DOCKER_VALUED = _valued(
-    "-e --env -v --volume -w --workdir --name --network --net --ipc --shm-size --gpus --device --entrypoint "
-    "--mount --user -u --ulimit --cap-add --security-opt --group-add --env-file --memory -m --cpus --cpuset-cpus "
-    "--hostname -h --add-host -p --publish --label -l --log-driver --log-opt --pid --platform --privileged-x "
-    "--pull --restart --runtime --stop-signal --tmpfs --ulimit --uts --cidfile --cgroupns --cpuset-mems --dns "
-    "--expose --link --userns --volumes-from --sysctl"
-)
-"""Options of `docker run` and `docker exec` that take a value (docker-run(1))."""
-
-
-def _docker(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
-    if len(values) < 2:
-        return Undecided(f"{base} succeeds")
-    verb = text_of(values[1])
-    if verb == "container" and len(values) > 2:
-        values = values[1:]
-        verb = text_of(values[1])
-    if verb not in ("run", "exec"):
-        return _unknown(shell, base)
-    options, rest = _options(values[2:], _DOCKER_VALUED)
-    if not rest:
-        return _unknown(shell, base)
-    rest = rest[1:]
-    entrypoint = options.get("--entrypoint")
-    if entrypoint and entrypoint[-1] != "":
-        rest = [entrypoint[-1], *rest]
-    inherited = shell.environment(overlay)
-    inside: dict[str, Variable] = {}
-    for spec in [*options.get("-e", []), *options.get("--env", [])]:
-        first = spec if isinstance(spec, str) else spec.pieces[0]
-        if isinstance(first, str) and "=" in first:
-            name, value = _split_assignment(spec)
-            inside[name] = Variable(value, True, shell.place(), shell.guard, by_runtime=True)
-        else:
-            known = shell.concrete(spec)
-            if known is not None and known in inherited:
-                inside[known] = inherited[known]
-    for name in inherited:
-        inside.setdefault(name, Variable(None, True))
-    mounts = _mounts(shell, [*options.get("-v", []), *options.get("--volume", [])])
-    mounts = (*mounts, *_mount_options(shell, options.get("--mount", [])))
-    workdir = options.get("-w") or options.get("--workdir")
-    context = _container(shell, mounts, workdir[-1] if workdir else None)
-    if verb == "exec" and not workdir:
-        context = Context(shell.exec_cwd or "/", mounts or shell.exec_mounts)
-    if verb == "run":
-        shell.exec_mounts, shell.exec_cwd = mounts, context.cwd
-    if not rest:
-        return Undecided(f"{base} {verb} succeeds")
-    return in_context(shell, rest, inside, context)
-
-
-def _mount_options(shell: Shell, specs: list[Value]) -> tuple[Mount, ...]:
-    pairs: list[Value] = []
-    for spec in specs:
-        source: Value | None = None
-        target: Value | None = None
-        for item in _split_value(shell, spec, ","):
-            first = item if isinstance(item, str) else item.pieces[0]
-            if not isinstance(first, str):
-                continue
-            key = first.partition("=")[0]
-            if key in ("source", "src"):
-                source = _after(item, len(key) + 1)
-            elif key in ("target", "dst", "destination"):
-                target = _after(item, len(key) + 1)
-        if source is not None and target is not None:
-            pairs.append(concat([source, ":", target]))
-    return _mounts(shell, pairs)
-
-
-def _sbatch(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
-    """`sbatch [options] script args`: the job script runs with the exported environment, its output goes elsewhere."""
-    options, rest = _options(values[1:], _SRUN_VALUED | _valued("--wrap --array -a --begin -b"))
-    out = shell.fds.get(1)
-    overlay = dict(overlay)
-    cleared = False
-    for export in options.get("--export", []):
-        for number, item in enumerate(_split_value(shell, export, ",")):
-            text = text_of(item)
-            if number == 0 and text in ("ALL", "NONE", "NIL"):
-                cleared = text != "ALL"
-                continue
-            first = item if isinstance(item, str) else item.pieces[0]
-            if isinstance(first, str) and "=" in first:
-                name, value = _split_assignment(item)
-                overlay[name] = Variable(value, True, shell.place(), shell.guard, by_runtime=True)
-    if cleared:
-        for name in shell.environment():
-            overlay.setdefault(name, Variable(None, True))
-    if "SLURM_JOB_ID" not in overlay:
-        overlay["SLURM_JOB_ID"] = Variable(hole("SLURM_JOB_ID", True), True)
-    keep = shell.fds
-    shell.fds = {**keep, 1: Out()}
-    try:
-        if "--wrap" in options:
-            _start(shell, options["--wrap"][-1], True, [], overlay, shell.context, "bash", "c")
-        elif rest:
-            start_script(shell, rest[0], rest[1:], overlay, shell.context)
-    finally:
-        shell.fds = keep
-    if isinstance(out, Out) and out.wanted:
-        said = "" if "--parsable" in options else "Submitted batch job "
-        shell.write(concat([said, hole("job id", True), "\n"]))
-    return Undecided(f"{base} succeeds")
-
-
-def _ssh(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
-    options, rest = _options(values[1:], _valued("-p -i -o -l -F -J -L -R -D -b -c -E -e -I -m -O -Q -S -W -w"))
-    del options, overlay
-    if len(rest) < 2:
-        return _unknown(shell, base)
-    script = concat(variables.spaced(rest[1:]))
-    cleared = {n: Variable(None, True) for n in shell.environment()}
-    return _start(shell, script, True, [], cleared, Context("/unknown", None), "bash", "c")
-
-
 def _xargs(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
-    options, rest = _options(values[1:], _valued("-n -I -P -L -d -a -s -E"))
+    options, rest = split_options(values[1:], valued("-n -I -P -L -d -a -s -E"))
     stdin = shell.fds.get(0)
     text = shell.drain(stdin) if isinstance(stdin, In) else None
     known = None if text is None else shell.concrete(text)
     zero = "-0" in options or "--null" in options
     if known is None or "-d" in options or (not zero and re.search(r"[\\'\"]", known)):
-        return _unknown(shell, base)
+        return unknown(shell, base)
     words = known.rstrip("\0").split("\0") if zero else known.split()
     if not words and ("-r" in options or "--no-run-if-empty" in options):
         return 0
@@ -1080,101 +744,14 @@ def _which(shell: Shell, base: str, values: list[Value], overlay: dict[str, Vari
     return 0 if known else Undecided(f"whether {name} is installed")
 
 
-def _submit(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
-    """A command that hands a description of servers to another programme, which the layers above read."""
-    submission = shell.world.programmes.submits([v if isinstance(v, str) else None for v in values])
-    if submission is None:
-        return _unknown(shell, base)
-    for value in values:
-        touch(value)
-    argument = values[submission.word]
-    path = derive(submission.path, argument)
-    _, _, entry = shell.look(path)
-    submitted = Submitted(
-        submission.kind,
-        argument,
-        path,
-        entry.kind,
-        shell.content(entry),
-        entry.origin,
-        _first_content(shell, submission.settings),
-        shell.content(shell.look(".git/HEAD")[2]),
-    )
-    raise ServeFlow(
-        ServerStart(
-            [base, *values[1:]],
-            shell.environment(overlay),
-            shell.place(),
-            shell.guard,
-            shell.context.cwd,
-            submitted,
-        )
-    )
+_OWN: dict[str, Special] = {"xargs": _xargs, "which": _which, "env": _env, "printenv": _printenv}
 
 
-def _first_content(shell: Shell, paths: Sequence[str]) -> Value | None:
-    """What is in the first of some files that is there."""
-    for path in paths:
-        _, _, entry = shell.look(path)
-        if entry.kind == "file":
-            return shell.content(entry)
-        if entry.kind == "unknown":
-            return None
-    return None
+def _special(name: str) -> Special | None:
+    """What is known about a programme that starts or hands over something in a way of its own."""
+    found = _OWN.get(name)
+    if found is None:
+        from botlint.shell import cluster, handover
 
-
-# --------------------------------------------------------------------------------------------------------------- Python
-
-
-def _python(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
-    """A Python programme: followed only if somebody above knows what it does to a file."""
-    at = 1
-    while at < len(values) and _start_of(values[at]).startswith("-") and values[at] not in ("-", "-c", "-m"):
-        at += 2 if values[at] in ("-W", "-X") else 1
-    if at >= len(values):
-        return _unknown(shell, base, values[1:])
-    if values[at] in ("-c", "-"):
-        shell.skip("a Python programme in the script", 2)
-        return _unknown(shell, base, values[1:])
-    if values[at] == "-m":
-        return _unknown(shell, base, values[1:])
-    content = shell.content(shell.look(values[at])[2])
-    edit = shell.world.programmes.edits(content) if isinstance(content, str) else None
-    arguments = values[at + 1 :]
-    if edit is None or len(arguments) != edit.arguments:
-        shell.skip(f"the Python programme {text_of(values[at]) or 'of an unknown name'}", 2)
-        return _unknown(shell, base, values[1:])
-    environment = shell.environment(overlay)
-    variables: list[Value] = []
-    for name in edit.variables:
-        value = environment[name].value if name in environment else None
-        variables.append(value if isinstance(value, (str, Text)) else "")
-    if shell.observe(edit.idle, *arguments, *variables):
-        return 0
-    before = shell.content(shell.look(arguments[0])[2])
-    status = None if before is None else shell.observe(edit.status, *arguments, *variables, before)
-    if before is None or not isinstance(status, int):
-        shell.rewrite(arguments[0], None)
-        return Undecided(f"{text_of(values[at])} succeeds")
-    if status == 0:
-        shell.rewrite(arguments[0], derive(edit.output, *arguments, *variables, before))
-    return status
-
-
-_SPECIAL = {
-    "srun": _srun,
-    "docker": _docker,
-    "podman": _docker,
-    "nvidia-docker": _docker,
-    "sbatch": _sbatch,
-    "ssh": _ssh,
-    "xargs": _xargs,
-    "which": _which,
-    "env": _env,
-    "printenv": _printenv,
-    "srtctl": _submit,
-    "python": _python,
-    "python3": _python,
-}
-
-__all__ = ["Literal", "bash"]
+        found = cluster.PROGRAMMES.get(name) or handover.PROGRAMMES.get(name)
+    return found

@@ -1,0 +1,269 @@
+"""Slurm and containers: commands that start another one on other nodes, in a batch job or in a container."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from botlint.shell import launching, variables
+from botlint.shell.paths import WORKSPACE, Context, Mount, canonical
+from botlint.shell.process import Variable
+from botlint.shell.signals import Status, Undecided
+from botlint.shell.streams import Out
+from botlint.shell.values import Text, Value, concat, hole, resolve, text_of
+from botlint.shell.words import after, split_assignment, split_options, split_value, valued
+
+if TYPE_CHECKING:
+    from botlint.shell.interpreter import Shell
+
+
+_SRUN_VALUED = valued(
+    "-A --account -c --cpus-per-task -D --chdir -e --error -i --input -J --job-name -K -m -N --nodes -n --ntasks "
+    "-o --output -p --partition -t --time -w --nodelist -x --exclude --jobid --gres --gpus --gpus-per-node "
+    "--gpus-per-task --ntasks-per-node --mem --mpi --overcommit-x --container-image --container-mounts "
+    "--container-workdir --container-name --container-env --export --qos --reservation --segment --signal "
+    "--comment --time-min --cpu-bind --gpu-bind --distribution --het-group --relative --threads-per-core --wait "
+    "--kill-on-bad-exit-x --mem-bind --network --open-mode --constraint -C --dependency -d --licenses -L "
+    "--mail-type --mail-user --nice-x --priority --profile --switches --task-epilog --task-prolog --uid --gid"
+)
+"""Options of Slurm's srun, salloc and sbatch that take a value (srun(1)), and those of the pyxis plugin."""
+
+
+def _mounts(shell: Shell, specs: list[Value]) -> tuple[Mount, ...]:
+    """`outside:inside[:flags]` specifications; what is not the checkout keeps its own name inside."""
+    out: list[Mount] = []
+    for spec in specs:
+        parts = split_value(shell, spec, ":")
+        if len(parts) < 2:
+            continue
+        inside = shell.concrete(parts[1])
+        if inside is None or not inside.startswith("/"):
+            continue
+        outside = shell.canonical(parts[0])
+        inside = re.sub(r"/+$", "", inside) or "/"
+        is_checkout = outside is not None and outside.startswith(WORKSPACE)
+        out.append(Mount(inside, outside if outside is not None and is_checkout else f"@mount{inside}"))
+    return tuple(out)
+
+
+def _container(shell: Shell, mounts: tuple[Mount, ...], workdir: Value | None) -> Context:
+    """Where a container's command runs.
+
+    The working directory of a job's container holds the repository: if no mount of the checkout covers it, what is
+    mounted there is a copy of the checkout that the launcher made on the node.
+    """
+    if workdir is None:
+        return Context("/", mounts)
+    if isinstance(workdir, Text):
+        shell.concrete(workdir)
+    where = canonical(resolve(workdir, shell.inputs), Context("/", mounts))
+    if where is None:
+        return Context("/unknown", mounts)
+    if where.startswith("@mount") and not any(m.outside.startswith(WORKSPACE) for m in mounts):
+        mounts = tuple(Mount(m.inside, WORKSPACE) if where.startswith(m.outside) else m for m in mounts)
+        where = canonical(resolve(workdir, shell.inputs), Context("/", mounts))
+        assert where is not None
+    return Context(where, mounts)
+
+
+def srun(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    options, rest = split_options(values[1:], _SRUN_VALUED)
+    if not rest:
+        return Undecided(f"{base} succeeds")
+    overlay = dict(overlay)
+    cleared = False
+    for export in options.get("--export", []):
+        for number, item in enumerate(split_value(shell, export, ",")):
+            text = text_of(item)
+            if number == 0 and text in ("ALL", "NONE", "NIL"):
+                cleared = text != "ALL"
+                continue
+            first = item if isinstance(item, str) else item.pieces[0]
+            if isinstance(first, str) and "=" in first:
+                name, value = split_assignment(item)
+                overlay[name] = Variable(value, True, shell.place(), shell.guard, by_runtime=True)
+            elif number == 0:
+                cleared = True
+    context = shell.context
+    if "--container-image" in options or "--container-name" in options:
+        specs = [s for v in options.get("--container-mounts", []) for s in split_value(shell, v, ",")]
+        mounts = _mounts(shell, specs)
+        workdir = options.get("--container-workdir") or options.get("-D") or options.get("--chdir")
+        context = _container(shell, mounts, workdir[-1] if workdir else None)
+    elif options.get("-D") or options.get("--chdir"):
+        where = shell.canonical((options.get("-D") or options["--chdir"])[-1])
+        context = Context(where or "/unknown", context.mounts)
+    if cleared:
+        for name in shell.environment():
+            overlay.setdefault(name, Variable(None, True))
+    return in_context(shell, rest, overlay, context)
+
+
+def in_context(shell: Shell, command: list[Value], overlay: dict[str, Variable], context: Context) -> Status:
+    """Runs a command in another place; what it does to the shell is undone."""
+    keep, shell.context = shell.context, context
+    try:
+        if _only_prepares(shell, command):
+            return Undecided("the preparation succeeds")
+        return launching.run_command(shell, command, overlay)
+    finally:
+        shell.context = keep
+
+
+_MAY_LAUNCH = re.compile(r"vllm|sglang|atom|trtllm|tensorrt|tilert|dynamo|launch|serve|\.sh\b|bash|exec|source|python")
+
+
+def _only_prepares(shell: Shell, command: list[Value]) -> bool:
+    """Whether a `bash -c` string in a container or on a node has nothing in it that could start a server."""
+    if len(command) < 3 or command[0] not in ("bash", "sh") or not isinstance(command[1], str):
+        return False
+    if not re.fullmatch(r"-[a-z]*c", command[1]):
+        return False
+    out = shell.fds.get(1)
+    if isinstance(out, Out) and out.wanted:
+        return False
+    script = command[2]
+    literal = script if isinstance(script, str) else "".join(p for p in script.pieces if isinstance(p, str))
+    if _MAY_LAUNCH.search(literal):
+        return False
+    if isinstance(script, str):
+        return True
+    for piece in script.pieces:
+        if not isinstance(piece, str):
+            value = Text((piece,))
+            if value.known and shell.observe(_may_run, value):
+                return False
+    return True
+
+
+def _may_run(text: str) -> bool:
+    """Whether a text that is inserted into a command string could add a command to it."""
+    return re.search(r"[;&|`\n]|\$\(", text) is not None
+
+
+_DOCKER_VALUED = valued(
+    "-e --env -v --volume -w --workdir --name --network --net --ipc --shm-size --gpus --device --entrypoint "
+    "--mount --user -u --ulimit --cap-add --security-opt --group-add --env-file --memory -m --cpus --cpuset-cpus "
+    "--hostname -h --add-host -p --publish --label -l --log-driver --log-opt --pid --platform --privileged-x "
+    "--pull --restart --runtime --stop-signal --tmpfs --ulimit --uts --cidfile --cgroupns --cpuset-mems --dns "
+    "--expose --link --userns --volumes-from --sysctl"
+)
+"""Options of `docker run` and `docker exec` that take a value (docker-run(1))."""
+
+
+def docker(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    if len(values) < 2:
+        return Undecided(f"{base} succeeds")
+    verb = text_of(values[1])
+    if verb == "container" and len(values) > 2:
+        values = values[1:]
+        verb = text_of(values[1])
+    if verb not in ("run", "exec"):
+        return launching.unknown(shell, base)
+    options, rest = split_options(values[2:], _DOCKER_VALUED)
+    if not rest:
+        return launching.unknown(shell, base)
+    rest = rest[1:]
+    entrypoint = options.get("--entrypoint")
+    if entrypoint and entrypoint[-1] != "":
+        rest = [entrypoint[-1], *rest]
+    inherited = shell.environment(overlay)
+    inside: dict[str, Variable] = {}
+    for spec in [*options.get("-e", []), *options.get("--env", [])]:
+        first = spec if isinstance(spec, str) else spec.pieces[0]
+        if isinstance(first, str) and "=" in first:
+            name, value = split_assignment(spec)
+            inside[name] = Variable(value, True, shell.place(), shell.guard, by_runtime=True)
+        else:
+            known = shell.concrete(spec)
+            if known is not None and known in inherited:
+                inside[known] = inherited[known]
+    for name in inherited:
+        inside.setdefault(name, Variable(None, True))
+    mounts = _mounts(shell, [*options.get("-v", []), *options.get("--volume", [])])
+    mounts = (*mounts, *_mount_options(shell, options.get("--mount", [])))
+    workdir = options.get("-w") or options.get("--workdir")
+    context = _container(shell, mounts, workdir[-1] if workdir else None)
+    if verb == "exec" and not workdir:
+        context = Context(shell.exec_cwd or "/", mounts or shell.exec_mounts)
+    if verb == "run":
+        shell.exec_mounts, shell.exec_cwd = mounts, context.cwd
+    if not rest:
+        return Undecided(f"{base} {verb} succeeds")
+    return in_context(shell, rest, inside, context)
+
+
+def _mount_options(shell: Shell, specs: list[Value]) -> tuple[Mount, ...]:
+    pairs: list[Value] = []
+    for spec in specs:
+        source: Value | None = None
+        target: Value | None = None
+        for item in split_value(shell, spec, ","):
+            first = item if isinstance(item, str) else item.pieces[0]
+            if not isinstance(first, str):
+                continue
+            key = first.partition("=")[0]
+            if key in ("source", "src"):
+                source = after(item, len(key) + 1)
+            elif key in ("target", "dst", "destination"):
+                target = after(item, len(key) + 1)
+        if source is not None and target is not None:
+            pairs.append(concat([source, ":", target]))
+    return _mounts(shell, pairs)
+
+
+def sbatch(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    """`sbatch [options] script args`: the job script runs with the exported environment, its output goes elsewhere."""
+    options, rest = split_options(values[1:], _SRUN_VALUED | valued("--wrap --array -a --begin -b"))
+    out = shell.fds.get(1)
+    overlay = dict(overlay)
+    cleared = False
+    for export in options.get("--export", []):
+        for number, item in enumerate(split_value(shell, export, ",")):
+            text = text_of(item)
+            if number == 0 and text in ("ALL", "NONE", "NIL"):
+                cleared = text != "ALL"
+                continue
+            first = item if isinstance(item, str) else item.pieces[0]
+            if isinstance(first, str) and "=" in first:
+                name, value = split_assignment(item)
+                overlay[name] = Variable(value, True, shell.place(), shell.guard, by_runtime=True)
+    if cleared:
+        for name in shell.environment():
+            overlay.setdefault(name, Variable(None, True))
+    if "SLURM_JOB_ID" not in overlay:
+        overlay["SLURM_JOB_ID"] = Variable(hole("SLURM_JOB_ID", True), True)
+    keep = shell.fds
+    shell.fds = {**keep, 1: Out()}
+    try:
+        if "--wrap" in options:
+            launching.start(shell, options["--wrap"][-1], True, [], overlay, shell.context, "bash", "c")
+        elif rest:
+            launching.start_script(shell, rest[0], rest[1:], overlay, shell.context)
+    finally:
+        shell.fds = keep
+    if isinstance(out, Out) and out.wanted:
+        said = "" if "--parsable" in options else "Submitted batch job "
+        shell.write(concat([said, hole("job id", True), "\n"]))
+    return Undecided(f"{base} succeeds")
+
+
+def ssh(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    options, rest = split_options(values[1:], valued("-p -i -o -l -F -J -L -R -D -b -c -E -e -I -m -O -Q -S -W -w"))
+    del options, overlay
+    if len(rest) < 2:
+        return launching.unknown(shell, base)
+    script = concat(variables.spaced(rest[1:]))
+    cleared = {n: Variable(None, True) for n in shell.environment()}
+    return launching.start(shell, script, True, [], cleared, Context("/unknown", None), "bash", "c")
+
+
+PROGRAMMES = {
+    "srun": srun,
+    "docker": docker,
+    "podman": docker,
+    "nvidia-docker": docker,
+    "sbatch": sbatch,
+    "ssh": ssh,
+}
+"""Programmes by name."""
