@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
@@ -22,6 +23,8 @@ from botlint.shell.paths import WORKSPACE, Context
 from botlint.shell.process import Call, Inputs, Leaf, Solved, Variable
 from botlint.shell.values import Hole, Input, Resolved, Text, resolve
 from botlint.shell.world import Programmes, World
+
+_DIGITS = re.compile(r"[0-9]+")
 
 MAX_POSSIBLE = 12
 """Alternatives that a plan lists."""
@@ -113,10 +116,14 @@ class Planner:
         found = self._groups.get(key)
         if found is None:
             names = [runner.name for runner in self.runners.for_label(label)] or [label]
-            groups: dict[tuple[object, ...], list[str]] = {}
+            # Runners whose names differ in digits only are alike: one of each kind is looked at.
+            shapes: dict[str, list[str]] = {}
             for name in names:
-                launch = self._launch(job, (name,), name)
-                groups.setdefault((launch.launcher, launch.recipe, launch.outcome), []).append(name)
+                shapes.setdefault(_DIGITS.sub("0", name), []).append(name)
+            groups: dict[tuple[object, ...], list[str]] = {}
+            for alike in shapes.values():
+                launch = self._launch(job, (alike[0],), alike[0])
+                groups.setdefault((launch.launcher, launch.recipe, launch.outcome), []).extend(alike)
             found = self._groups[key] = [(members[0], tuple(members)) for members in groups.values()]
         return found
 
