@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -94,6 +95,19 @@ def test_wheel_has_code_data_and_nothing_else_at_the_top(tmp_path: Path) -> None
     for folder in ("schemas", "rules"):
         shipped = {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob("*.json")}
         assert {f"botlint/{path}" for path in shipped} <= set(names)
+
+
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")], ids=lambda path: path.name)
+def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    targets = {target.partition("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in target}
+    assert [target for target in targets if target and not (page.parent / target).exists()] == []
+
+
+def test_readme_names_every_command() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if f"`botlint {name} " not in readme] == []
+    assert readme.index("make demo") < readme.index("make test") < 200
 
 
 # --- start-up
