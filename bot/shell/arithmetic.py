@@ -83,7 +83,14 @@ class Comma:
     items: tuple[Node, ...]
 
 
-Node = Num | Var | Unary | Binary | Ternary | Assign | Increment | Comma
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """What bash cannot read, met only after what stands before it was evaluated."""
+
+    message: str
+
+
+Node = Num | Var | Unary | Binary | Ternary | Assign | Increment | Comma | Wrong
 
 _OPERATORS = (
     "<<=", ">>=", "**", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
@@ -198,8 +205,14 @@ class _Parser:
             raise ArithmeticError_("expression recursion level exceeded")
         items = [self.assignment()]
         while self.word == ",":
-            self.advance()
-            items.append(self.assignment())
+            try:
+                self.advance()
+                items.append(self.assignment())
+            except ArithmeticError_ as error:
+                if self.depth > 1:
+                    raise
+                items.append(Wrong(str(error)))
+                self.kind = self.word = ""
         self.depth -= 1
         return items[0] if len(items) == 1 else Comma(tuple(items))
 
@@ -423,6 +436,8 @@ class _Evaluator:
                 for item in items:
                     result = self.value(item, depth)
                 return result
+            case Wrong(message):
+                raise ArithmeticError_(message)
 
     def assign(self, target: Var, operator: str, operand: Node, depth: int) -> int:
         if operator == "=":
@@ -451,7 +466,7 @@ def evaluate(node: Node, get: Get, set_: Set) -> int:
 def variables(node: Node) -> frozenset[str]:
     """The names that the expression reads or writes (not those inside subscripts)."""
     match node:
-        case Num():
+        case Num() | Wrong():
             return frozenset()
         case Var(name):
             return frozenset({name})

@@ -18,6 +18,7 @@ from botlint.shell.arithmetic import (
     Ternary,
     Unary,
     Var,
+    Wrong,
     apply_binary,
     apply_unary,
     parse_arithmetic,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 30
 _DECIMAL = re.compile(r"\s*-?(?:0|[1-9][0-9]{0,17})\s*")
+
+_HAS_EFFECT = re.compile(r"\+\+|--|[^=!<>]=(?!=)")
 
 Number = int | Text
 
@@ -173,11 +176,14 @@ class _Evaluation:
         if isinstance(node, Assign):
             return self.assign(node)
         if isinstance(node, Increment):
-            old = self.variable(node.target)
+            target = self.settled(node.target)
+            old = self.variable(target)
             step = 1 if node.operator == "++" else -1
             new: Number = apply_binary("+", old, step) if isinstance(old, int) else _derived(partial(_plus, step), old)
-            self.store(node.target, new)
+            self.store(target, new)
             return new if node.prefix else old
+        if isinstance(node, Wrong):
+            raise ArithmeticError_(node.message)
         assert isinstance(node, Comma)
         value: Number = 0
         for item in node.items:
@@ -254,18 +260,32 @@ class _Evaluation:
         return text
 
     def assign(self, node: Assign) -> Number:
-        value = self.eval(node.value)
-        if node.operator != "=":
-            old = self.variable(node.target)
-            operator = node.operator[:-1]
-            if isinstance(old, int) and isinstance(value, int):
-                value = apply_binary(operator, old, value)
-            else:
-                if operator in ("/", "%") and truth(self.shell, _shown(value)) is False:
-                    raise ArithmeticError_("division by 0")
-                value = _derived(partial(_binary, operator), old, value)
-        self.store(node.target, value)
+        if node.operator == "=":
+            value = self.eval(node.value)
+            self.store(node.target, value)
+            return value
+        # The old value counts from before the right side is evaluated, and a subscript is evaluated once.
+        target = self.settled(node.target)
+        old, value = self.variable(target), self.eval(node.value)
+        operator = node.operator[:-1]
+        if isinstance(old, int) and isinstance(value, int):
+            value = apply_binary(operator, old, value)
+        else:
+            if operator in ("/", "%") and truth(self.shell, _shown(value)) is False:
+                raise ArithmeticError_("division by 0")
+            value = _derived(partial(_binary, operator), old, value)
+        self.store(target, value)
         return value
+
+    def settled(self, target: Var) -> Var:
+        """An element whose subscript has effects, under the number that it comes to."""
+        if target.subscript is None or not _HAS_EFFECT.search(target.subscript):
+            return target
+        variable = self.shell.get(target.name)
+        if variable is not None and variable.kind == "assoc":
+            return target
+        found = index_number(self.shell, self.subscript(target))
+        return target if found is None else Var(target.name, str(found))
 
     def store(self, target: Var, value: Number) -> None:
         index = None if target.subscript is None else self.subscript(target)
