@@ -367,11 +367,12 @@ def _may_make(shell: Shell, arguments: Sequence[Value]) -> None:
     for argument in arguments:
         if undecided(argument):
             continue
-        text = text_of(argument)
-        if text is not None:
-            if "/" not in text:
+        if isinstance(argument, str) or argument.known:
+            shape = shell.observe(_path_shape, argument)
+            if shape == "":
                 continue
-            argument = text.rpartition("=")[2]
+            if shape == "=":
+                argument = derive(_after_equals, argument)
         if argument == "":
             continue
         address, index, entry = shell.look(argument)
@@ -379,6 +380,15 @@ def _may_make(shell: Shell, arguments: Sequence[Value]) -> None:
             where = shell.place_of(argument)
             if where is not None:
                 shell.put_file(where, FileEntry("unknown"))
+
+
+def _path_shape(argument: str) -> str:
+    """How an argument tells of a path: '/' as it is, '=' after an equals sign, '' not at all."""
+    return "" if "/" not in argument else "=" if "=" in argument else "/"
+
+
+def _after_equals(argument: str) -> str:
+    return argument.rpartition("=")[2]
 
 
 # ------------------------------------------------------------------------------------------------------------- wrappers
