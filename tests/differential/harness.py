@@ -57,6 +57,8 @@ class Case:
     expect_undecided: bool = False
     # For what the interpreter need not know (the machine, a rare program): it may say unknown, never something else.
     may_be_unknown: bool = False
+    # Why the interpreter does something else than bash here: known, and told by the test once it is no longer so.
+    differs: str = ""
 
     @property
     def id(self) -> str:
@@ -107,7 +109,18 @@ def load_file(path: Path) -> list[Case]:
 
 
 def _case(group: str, row: Mapping[str, Any]) -> Case:
-    known = {"name", "script", "env", "args", "files", "record", "stderr", "expect-undecided", "may-be-unknown"}
+    known = {
+        "name",
+        "script",
+        "env",
+        "args",
+        "files",
+        "record",
+        "stderr",
+        "expect-undecided",
+        "may-be-unknown",
+        "differs",
+    }
     if unknown := set(row) - known:
         raise ValueError(f"{group}: case {row.get('name')!r} has unknown keys {sorted(unknown)}")
     texts = [row["name"], row["script"], *row.get("args", ()), *row.get("record", ())]
@@ -125,6 +138,7 @@ def _case(group: str, row: Mapping[str, Any]) -> Case:
         stderr=row.get("stderr", False),
         expect_undecided=row.get("expect-undecided", False),
         may_be_unknown=row.get("may-be-unknown", False),
+        differs=row.get("differs", ""),
     )
 
 
