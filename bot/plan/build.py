@@ -15,7 +15,7 @@ from botlint.layouts.inferencex.environments import MARK_END, MARK_START, JobEnv
 from botlint.layouts.inferencex.jobs import Job, Mode, expand_all, load_configs, load_runners
 from botlint.plan.files import ScriptFiles
 from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Outcome, Server, Word
-from botlint.plan.multinode import Recipes, RecipeServer, edits, submission
+from botlint.plan.multinode import Recipes, RecipeServer, Start, edits, group, submission
 from botlint.plan.servers import identify, may_serve
 from botlint.plan.versions import image_version
 from botlint.repo.files import Files
@@ -260,7 +260,8 @@ class _Reading:
         chain = _chain(self.solved, [])
         outcome, exit_, server, reason, at = self._outcome(chain)
         launcher, recipe = self._scripts(chain)
-        possible = self._possible(chain, server, exit_)
+        recipe = self._submitted(chain, server) or recipe
+        possible = self._possible(chain, outcome, server, exit_, reason)
         return Launch(self.runners, launcher, recipe, outcome, exit_, server, reason, at, possible)
 
     def _outcome(self, chain: list[Solved]) -> tuple[Outcome, Exit | None, Server | None, str | None, Location | None]:
@@ -290,7 +291,37 @@ class _Reading:
             return "undecided", None, None, found.reason, found.reason_at
         return "serves", None, self._server(chain, found), None, None
 
+    @staticmethod
+    def _submitted(chain: list[Solved], server: Server | None) -> str | None:
+        """The recipe that a launcher submits."""
+        start = chain[-1].leaf.server
+        return server.path if server is not None and start is not None and start.submitted is not None else None
+
     def _server(self, chain: list[Solved], recipe: RecipeServer | None) -> Server:
+        if recipe is None:
+            starts = [self._start(other) for other in self._together(chain, 0)]
+            argv, env, runtime_env, start = starts[0]
+            framework = identify([w if isinstance(w, str) else None for w in argv]) or ""
+            version = image_version(self.image, framework)
+            roles = tuple(group(starts)) if len(starts) > 1 else ()
+            return Server(framework, version, start.place.path, start.place.line, argv, env, runtime_env, roles)
+        argv, env, runtime_env, _ = self._start(chain)
+        version = image_version(self.image, recipe.framework)
+        return Server(recipe.framework, version, recipe.path, recipe.line, argv, env, runtime_env, recipe.roles)
+
+    def _together(self, chain: list[Solved], level: int) -> Iterator[list[Solved]]:
+        """The way to a server, and to those that start together with it on other nodes."""
+        yield chain
+        for number in range(level, len(chain)):
+            solved = chain[number]
+            for leaf in solved.leaf.beside:
+                child = self.planner.world.child(leaf, solved.inputs, 0)
+                other = _chain(Solved(leaf, solved.inputs, solved.process, child), chain[:number])
+                if other[-1].leaf.kind == "serves":
+                    yield from self._together(other, number + 1)
+
+    def _start(self, chain: list[Solved]) -> Start:
+        """Command line and environment of the server at the end of a way."""
         last = chain[-1]
         start = last.leaf.server
         assert start is not None
@@ -306,14 +337,7 @@ class _Reading:
             if given.get(name) != word:
                 by_runtime = giver == "runtime" or giver == ("again" if name in given else "kept")
                 (runtime_env if by_runtime else env)[name] = word
-        if recipe is not None:
-            version = image_version(self.image, recipe.framework)
-            return Server(
-                recipe.framework, version, recipe.path, recipe.line, argv, env, runtime_env, recipe.roles
-            )
-        framework = identify([w if isinstance(w, str) else None for w in argv]) or ""
-        version = image_version(self.image, framework)
-        return Server(framework, version, start.place.path, start.place.line, argv, env, runtime_env)
+        return Start(argv, env, runtime_env, start)
 
     def _exit(self, solved: Solved) -> Exit:
         leaf, inputs = solved.leaf, solved.inputs
@@ -353,9 +377,11 @@ class _Reading:
             return None, None
         return paths[0], paths[-1] if len(paths) > 1 else None
 
-    def _possible(self, chain: list[Solved], server: Server | None, exit_: Exit | None) -> tuple[Alternative, ...]:
+    def _possible(
+        self, chain: list[Solved], outcome: Outcome, server: Server | None, exit_: Exit | None, reason: str | None
+    ) -> tuple[Alternative, ...]:
         out: list[Alternative] = []
-        seen: set[object] = {_identity("serves" if server else "exits", exit_, server, None)}
+        seen: set[object] = {_identity(outcome, exit_, server, reason)}
         truncated = False
         for level, solved in enumerate(chain):
             truncated = truncated or solved.truncated or solved.leaf.truncated

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from botlint.core.span import Problem, Span
 from botlint.layouts.inferencex.srtslurm import (
@@ -17,8 +18,8 @@ from botlint.layouts.inferencex.srtslurm import (
     split_argument,
 )
 from botlint.layouts.inferencex.srtslurm import Role as RecipeRole
+from botlint.plan import servers
 from botlint.plan.model import Exit, Location, Role, Word
-from botlint.plan.servers import identify
 from botlint.shell.files import Revision
 from botlint.shell.paths import WORKSPACE, relative_to_workspace
 from botlint.shell.process import Inputs, ServerStart, Submitted
@@ -79,6 +80,42 @@ def _injector_status(path: str, framework: str, *variables: str) -> int:
 def _injector_output(path: str, framework: str, *variables: str) -> str:
     del path
     return inject(variables[-1], framework, _variables(*variables[:-1])).text
+
+
+# ----------------------------------------------------------------------------------------------- servers side by side
+
+
+class Start(NamedTuple):
+    """Command line and environment of one server of several."""
+
+    argv: tuple[Word, ...]
+    env: Mapping[str, Word]
+    runtime_env: Mapping[str, Word]
+    start: ServerStart
+
+
+ROLES = ("prefill", "decode", "aggregate")
+
+
+def group(starts: Sequence[Start]) -> Iterator[Role]:
+    """The roles of servers that start together, each with the first server that has it."""
+    by_role: dict[str, list[Start]] = {}
+    for start in starts:
+        argv = _plain(start.argv)
+        by_role.setdefault(servers.role(argv, {**start.env, **start.runtime_env}), []).append(start)
+    for name in ROLES:
+        members = by_role.get(name)
+        if members:
+            first = members[0]
+            argv = _plain(first.argv)
+            workers = max(1, len(members) // servers.nodes(argv))
+            place = first.start.place
+            env = {**first.env, **first.runtime_env}
+            yield Role(name, workers, servers.gpus(argv), first.argv, env, place.path, place.line)
+
+
+def _plain(argv: Sequence[Word]) -> list[str | None]:
+    return [w if isinstance(w, str) else None for w in argv]
 
 
 # --------------------------------------------------------------------------------------------------------- recipes
@@ -216,5 +253,5 @@ def _role(role: RecipeRole, at: Span) -> Role:
 
 def _framework(argv: Sequence[Word]) -> str | None:
     """The framework of a worker's command, behind what starts it on each node."""
-    texts = [w if isinstance(w, str) else None for w in argv]
-    return next((f for f in (identify(texts[k:]) for k in range(min(len(texts), 8))) if f), None)
+    texts = _plain(argv)
+    return next((f for f in (servers.identify(texts[k:]) for k in range(min(len(texts), 8))) if f), None)

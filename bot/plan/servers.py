@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 MODULES = {
     "vllm.entrypoints.openai.api_server": "vllm",
@@ -24,6 +24,51 @@ PROGRAMMES = {"trtllm-serve": "trtllm", "sglang": "sglang", "atom": "atom", "til
 _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")
 _LAUNCHERS = frozenset({"mpirun", "mpiexec", "trtllm-llmapi-launch"})
 _QUESTIONS = frozenset({"--help", "-h", "--version", "-V", "version"})
+
+
+_MODES = frozenset({"prefill", "decode"})
+_KV_ROLES = {"kv_producer": "prefill", "kv_consumer": "decode", "kv_both": "aggregate"}
+_KV_ROLE = re.compile(r'"kv_role"\s*:\s*"(\w+)"')
+
+
+def role(argv: Sequence[str | None], variables: Mapping[str, object]) -> str:
+    """What a server does among several: `prefill`, `decode`, or `aggregate` where nothing says which of them."""
+    for number, word in enumerate(argv):
+        following = argv[number + 1] if number + 1 < len(argv) else None
+        if word == "--disaggregation-mode" and following in _MODES:
+            return str(following)
+        found = None if word is None else _KV_ROLE.search(word)
+        if found is not None and found[1] in _KV_ROLES:
+            return _KV_ROLES[found[1]]
+        if word == "-m" and following is not None and following.endswith("decode_server"):
+            return "decode"
+    for name, value in variables.items():
+        if name.endswith("_ROLE") and value in _MODES:
+            return str(value)
+    return "aggregate"
+
+
+_TENSOR = frozenset({"--tensor-parallel-size", "--tp-size", "--tp", "-tp"})
+
+
+def option(argv: Sequence[str | None], names: frozenset[str]) -> int | None:
+    """The number that an option of a server is given."""
+    for number, word in enumerate(argv):
+        name, equals, value = (word or "").partition("=")
+        if name in names:
+            text = value if equals else argv[number + 1] if number + 1 < len(argv) else None
+            return int(text) if text is not None and text.isdecimal() and len(text) < 6 else None
+    return None
+
+
+def gpus(argv: Sequence[str | None]) -> int | None:
+    """GPUs of one worker as its command line says it, None if it does not."""
+    return option(argv, _TENSOR)
+
+
+def nodes(argv: Sequence[str | None]) -> int:
+    """Nodes of one worker."""
+    return option(argv, frozenset({"--nnodes"})) or 1
 
 
 def may_serve(name: str) -> bool:

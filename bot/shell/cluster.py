@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from botlint.shell import launching, variables
 from botlint.shell.paths import WORKSPACE, Context, Mount, canonical
 from botlint.shell.process import Variable
-from botlint.shell.signals import Status, Undecided
+from botlint.shell.signals import CallFlow, ServeFlow, Status, Undecided, leaf_of, serves
 from botlint.shell.streams import Out
 from botlint.shell.values import Text, Value, concat, hole, resolve, text_of
 from botlint.shell.words import after, split_assignment, split_options, split_value, valued
@@ -70,6 +70,21 @@ def srun(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variab
     options, rest = split_options(values[1:], _SRUN_VALUED)
     if not rest:
         return Undecided(f"{base} succeeds")
+    overlay = _exports(shell, options, overlay)
+    context = shell.context
+    if "--container-image" in options or "--container-name" in options:
+        specs = [s for v in options.get("--container-mounts", []) for s in split_value(shell, v, ",")]
+        mounts = _mounts(shell, specs)
+        workdir = options.get("--container-workdir") or options.get("-D") or options.get("--chdir")
+        context = _container(shell, mounts, workdir[-1] if workdir else None)
+    elif options.get("-D") or options.get("--chdir"):
+        where = shell.canonical((options.get("-D") or options["--chdir"])[-1])
+        context = Context(where or "/unknown", context.mounts)
+    return _tasks(shell, rest, overlay, context, _count_tasks(shell, options))
+
+
+def _exports(shell: Shell, options: dict[str, list[Value]], overlay: dict[str, Variable]) -> dict[str, Variable]:
+    """The variables that `--export` adds to the environment, or leaves of it."""
     overlay = dict(overlay)
     cleared = False
     for export in options.get("--export", []):
@@ -81,22 +96,73 @@ def srun(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variab
             first = item if isinstance(item, str) else item.pieces[0]
             if isinstance(first, str) and "=" in first:
                 name, value = split_assignment(item)
-                overlay[name] = Variable(value, True, shell.place(), shell.guard, by_runtime=True)
+                overlay[name] = _given(shell, value)
             elif number == 0:
                 cleared = True
-    context = shell.context
-    if "--container-image" in options or "--container-name" in options:
-        specs = [s for v in options.get("--container-mounts", []) for s in split_value(shell, v, ",")]
-        mounts = _mounts(shell, specs)
-        workdir = options.get("--container-workdir") or options.get("-D") or options.get("--chdir")
-        context = _container(shell, mounts, workdir[-1] if workdir else None)
-    elif options.get("-D") or options.get("--chdir"):
-        where = shell.canonical((options.get("-D") or options["--chdir"])[-1])
-        context = Context(where or "/unknown", context.mounts)
     if cleared:
         for name in shell.environment():
             overlay.setdefault(name, Variable(None, True))
-    return in_context(shell, rest, overlay, context)
+    return overlay
+
+
+def _given(shell: Shell, value: Value) -> Variable:
+    """A variable that the command line of a scheduler or container engine sets."""
+    return Variable(value, True, shell.place(), shell.guard, by_runtime=True)
+
+
+def _last(options: dict[str, list[Value]], *names: str) -> Value | None:
+    """The value of an option that has several names."""
+    return next((options[n][-1] for n in names if options.get(n)), None)
+
+
+def _number(shell: Shell, value: Value | None) -> int | None:
+    """A whole number that the decisions from here on depend on."""
+    text = None if value is None else shell.concrete(value)
+    return int(text) if text is not None and text.isdecimal() and len(text) < 6 else None
+
+
+def _nodes(shell: Shell) -> Value | None:
+    """How many nodes the allocation has in which the shell runs, None if there is none or nobody knows."""
+    for name in ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"):
+        var = shell.vars.get(name)
+        if var is not None and isinstance(var.value, (str, Text)):
+            return var.value
+    return shell.allocated
+
+
+def _count_tasks(shell: Shell, options: dict[str, list[Value]]) -> int:
+    """How many tasks `srun` starts, 1 if nobody knows."""
+    tasks = _number(shell, _last(options, "-n", "--ntasks"))
+    if tasks is None:
+        nodes = _number(shell, _last(options, "-N", "--nodes") or _nodes(shell))
+        each = _number(shell, _last(options, "--ntasks-per-node") or "1")
+        tasks = (nodes or 1) * (each or 1)
+    return min(tasks, MAX_TASKS)
+
+
+def _tasks(shell: Shell, command: list[Value], overlay: dict[str, Variable], context: Context, count: int) -> Status:
+    """Runs a command on other nodes, once for each task: the first server is the plan's, the others are beside it."""
+    first: ServeFlow | CallFlow | None = None
+    status: Status = 0
+    for rank in range(count):
+        ranked = dict(overlay)
+        if count > 1:
+            ranked["SLURM_PROCID"] = _given(shell, str(rank))
+        try:
+            status = in_context(shell, command, ranked, context)
+        except (ServeFlow, CallFlow) as flow:
+            flow.elsewhere = True
+            if not serves(flow):
+                raise
+            if first is None:
+                first = flow
+            else:
+                first.beside.append(leaf_of(flow))
+        if first is None:
+            break
+    if first is not None:
+        raise first
+    return status
 
 
 def in_context(shell: Shell, command: list[Value], overlay: dict[str, Variable], context: Context) -> Status:
@@ -149,6 +215,10 @@ _DOCKER_VALUED = valued(
     "--expose --link --userns --volumes-from --sysctl"
 )
 """Options of `docker run` and `docker exec` that take a value (docker-run(1))."""
+
+
+MAX_TASKS = 64
+"""Tasks of one `srun`, and nodes of one allocation, that are followed."""
 
 
 def docker(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
@@ -216,23 +286,18 @@ def sbatch(shell: Shell, base: str, values: list[Value], overlay: dict[str, Vari
     """`sbatch [options] script args`: the job script runs with the exported environment, its output goes elsewhere."""
     options, rest = split_options(values[1:], _SRUN_VALUED | valued("--wrap --array -a --begin -b"))
     out = shell.fds.get(1)
-    overlay = dict(overlay)
-    cleared = False
-    for export in options.get("--export", []):
-        for number, item in enumerate(split_value(shell, export, ",")):
-            text = text_of(item)
-            if number == 0 and text in ("ALL", "NONE", "NIL"):
-                cleared = text != "ALL"
-                continue
-            first = item if isinstance(item, str) else item.pieces[0]
-            if isinstance(first, str) and "=" in first:
-                name, value = split_assignment(item)
-                overlay[name] = Variable(value, True, shell.place(), shell.guard, by_runtime=True)
-    if cleared:
-        for name in shell.environment():
-            overlay.setdefault(name, Variable(None, True))
-    if "SLURM_JOB_ID" not in overlay:
-        overlay["SLURM_JOB_ID"] = Variable(hole("SLURM_JOB_ID", True), True)
+    overlay = _exports(shell, options, overlay)
+    job = _given(shell, hole("SLURM_JOB_ID", True))
+    for name in ("SLURM_JOB_ID", "SLURM_JOBID"):
+        overlay.setdefault(name, job)
+    overlay["SLURM_JOB_NODELIST"] = overlay["SLURM_NODELIST"] = _given(shell, hole(NODE_LIST, True))
+    overlay["SLURM_SUBMIT_DIR"] = _given(shell, variables.path_value(shell, shell.context.cwd))
+    nodes = _last(options, "-N", "--nodes")
+    if nodes is not None:
+        overlay["SLURM_NNODES"] = overlay["SLURM_JOB_NUM_NODES"] = _given(shell, nodes)
+    tasks = _last(options, "-n", "--ntasks")
+    if tasks is not None:
+        overlay["SLURM_NTASKS"] = overlay["SLURM_NPROCS"] = _given(shell, tasks)
     keep = shell.fds
     shell.fds = {**keep, 1: Out()}
     try:
@@ -258,7 +323,46 @@ def ssh(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variabl
     return launching.start(shell, script, True, [], cleared, Context("/unknown", None), "bash", "c")
 
 
+def salloc(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    """`salloc [options] [command]`: with `--no-shell` the allocation is used by later commands."""
+    options, rest = split_options(values[1:], _SRUN_VALUED)
+    nodes = _last(options, "-N", "--nodes")
+    if not rest:
+        shell.allocated = nodes
+        return Undecided(f"{base} succeeds")
+    overlay = dict(overlay)
+    overlay["SLURM_JOB_ID"] = _given(shell, hole("SLURM_JOB_ID", True))
+    if nodes is not None:
+        overlay["SLURM_NNODES"] = overlay["SLURM_JOB_NUM_NODES"] = _given(shell, nodes)
+    return launching.run_command(shell, rest, overlay)
+
+
+NODE_LIST = "SLURM_JOB_NODELIST"
+
+
+def scontrol(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    """`scontrol show hostnames [LIST]`: the nodes of a list, or of the allocation, one a line."""
+    del overlay
+    if len(values) < 3 or values[1] != "show" or values[2] not in ("hostnames", "hostname"):
+        return launching.unknown(shell, base, values[1:])
+    listed = split_value(shell, values[3], ",") if len(values) > 3 else []
+    if len(listed) == 1 and isinstance(listed[0], Text) and not listed[0].known:
+        listed = []
+    if not listed:
+        count = _number(shell, _nodes(shell))
+        if count is None or count > MAX_TASKS:
+            return launching.unknown(shell, base, values[1:])
+        listed = [hole(f"node {number}", True) for number in range(1, count + 1)]
+    if any(isinstance(node, str) and "[" in node for node in listed):
+        return launching.unknown(shell, base, values[1:])
+    for node in listed:
+        shell.write(concat([node, "\n"]))
+    return 0
+
+
 PROGRAMMES = {
+    "salloc": salloc,
+    "scontrol": scontrol,
     "srun": srun,
     "docker": docker,
     "podman": docker,

@@ -34,6 +34,7 @@ from botlint.shell.process import (
     Fork,
     Guard,
     Inputs,
+    Leaf,
     Node,
     ObserveNode,
     Place,
@@ -46,15 +47,19 @@ from botlint.shell.process import (
 )
 from botlint.shell.signals import (
     SIGNALS,
+    CallFlow,
     DiscardFlow,
     ExitFlow,
     HoistFlow,
     ReturnFlow,
     Scope,
+    ServeFlow,
     Status,
     StopFlow,
     Undecided,
+    leaf_of,
     negate,
+    serves,
 )
 from botlint.shell.state import Recording, State
 from botlint.shell.streams import In, Out
@@ -187,6 +192,10 @@ class Shell:
         self.failed_call: tuple[Call, int] | None = None
         self.unfollowed = ""
         self.skipped: Skipped | None = None
+        self.allocated: Value | None = None
+        """How many nodes `salloc` has allocated for later commands."""
+        self.beside: list[Leaf] = []
+        """Servers that background jobs have started on other nodes."""
         self.exec_mounts: tuple[Mount, ...] | None = None
         self.exec_cwd = ""
         self.dash_c = "c" in process.options
@@ -1270,6 +1279,12 @@ class Shell:
             # A watcher that never ends is the normal case of a background job.
             if "endless loop" not in flow.reason and "more than" not in flow.reason:
                 raise
+            self.slept = True
+        except (ServeFlow, CallFlow) as flow:
+            # A server on another node in the background: the script goes on, and may start the next one.
+            if not flow.elsewhere or not serves(flow):
+                raise
+            self.beside.append(leaf_of(flow))
             self.slept = True
         finally:
             self.fds = fds

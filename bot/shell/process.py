@@ -257,6 +257,8 @@ class Leaf:
     forks: list[Fork] = field(default_factory=list)
     truncated: bool = False
     skipped: Skipped | None = None
+    beside: list[Leaf] = field(default_factory=list)
+    """Further servers that start together with this one, on other nodes."""
 
 
 @dataclass(slots=True)
@@ -473,6 +475,8 @@ class Process:
             if node is None:
                 return None, None
             if isinstance(node, Leaf):
+                if node.kind == "call" and (child is None or child.inputs.call is not node.call):
+                    child = world.child(node, inputs, depth)
                 return node, child
             if isinstance(node, ChooseNode):
                 outcome = forced.get(node.site, "free")
@@ -505,8 +509,9 @@ class Process:
             for node, result in log:
                 children = children.setdefault(outcome, node).children  # type: ignore[union-attr]
                 outcome = result
-            children[outcome] = leaf
-            found = leaf
+            children[outcome] = found = leaf
+            if leaf.kind == "call" and child is None:
+                child = world.child(leaf, inputs, depth)
         return found, child
 
     def solve(self, world: World, inputs: Inputs, depth: int = 0) -> Solved:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from botlint.shell.process import Call, Place, ServerStart, Solved
+from botlint.shell.process import Call, Leaf, Place, ServerStart, Solved
 from botlint.shell.values import Value
 
 _NAMES = (
@@ -84,6 +84,10 @@ class ServeFlow(Flow):
     def __init__(self, server: ServerStart) -> None:
         super().__init__()
         self.server = server
+        self.beside: list[Leaf] = []
+        """Other servers that the same command starts."""
+        self.elsewhere = False
+        """Whether it starts on another node, so that the script goes on if the command runs in the background."""
 
 
 class CallFlow(Flow):
@@ -94,6 +98,8 @@ class CallFlow(Flow):
         self.call = call
         self.solved = solved
         self.place = place
+        self.beside: list[Leaf] = []
+        self.elsewhere = False
 
 
 class StopFlow(Flow):
@@ -124,3 +130,15 @@ class HoistFlow(Flow):
         self.site = site
         self.place = place
         self.reason = reason
+
+
+def leaf_of(flow: ServeFlow | CallFlow) -> Leaf:
+    """The end of a script with a server, or with another script that serves."""
+    if isinstance(flow, ServeFlow):
+        return Leaf("serves", place=flow.server.place, server=flow.server, beside=flow.beside)
+    return Leaf("call", place=flow.place, call=flow.call, beside=flow.beside)
+
+
+def serves(flow: ServeFlow | CallFlow) -> bool:
+    """Whether a server starts for sure."""
+    return isinstance(flow, ServeFlow) or flow.solved.outcome == "serves"

@@ -51,6 +51,7 @@ class State:
 
     __slots__ = (
         "background",
+        "beside",
         "captures",
         "context",
         "entries",
@@ -80,6 +81,7 @@ class State:
         self.said = shell.said
         self.said_error = shell.said_error
         self.entries: list[tuple[str, FileEntry]] | None = None
+        self.beside = list(shell.beside)
         self.captures: list[tuple[list[Value], list[Value]]] = []
         self.inputs: list[tuple[In, Value | None, int]] = []
         self.fds: dict[int, Out | In] | None = None
@@ -103,6 +105,8 @@ class State:
         shell.traps = dict(self.traps)
         shell.context = self.context
         shell.last_background = self.background
+        if self.entries is not None:
+            shell.beside = list(self.beside)
         for frame, saved in zip(shell.frames, self.saved, strict=False):
             frame.saved = dict(saved)
         if self.entries is None or self.fds is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from botlint.documents.bash import Script, parse_script
@@ -22,7 +22,7 @@ from botlint.shell.process import (
     Variable,
 )
 from botlint.shell.segments import Segments
-from botlint.shell.signals import CallFlow, ExitFlow, Flow, ServeFlow, StopFlow, Undecided
+from botlint.shell.signals import CallFlow, ExitFlow, Flow, ServeFlow, StopFlow, Undecided, leaf_of
 from botlint.shell.streams import In
 from botlint.shell.values import Budget, Hole, Input, Resolved, Text, Value, resolve
 
@@ -239,6 +239,10 @@ class World:
             output = None if leaf.stdout is None else resolve(leaf.stdout, below)
         return ("exits", solved.leaf.code, output), solved
 
+    def child(self, leaf: Leaf, inputs: Inputs, depth: int) -> Solved | None:
+        """How the script ends that a leaf starts, for one job."""
+        return None if leaf.call is None else self.outcome(leaf.call, inputs, False, depth)[1]
+
     def interpret(
         self,
         process: Process,
@@ -313,9 +317,9 @@ def run(shell: object) -> tuple[Leaf, Solved | None]:
         leaf.call = flow.call
         leaf.reason = shell.unfollowed
     except ServeFlow as flow:
-        leaf = Leaf("serves", place=flow.server.place, server=flow.server)
+        leaf = leaf_of(flow)
     except CallFlow as flow:
-        leaf = Leaf("call", place=flow.place, call=flow.call)
+        leaf = leaf_of(flow)
         child = flow.solved
     except StopFlow as flow:
         leaf = Leaf("undecided", place=flow.place, reason=flow.reason)
@@ -325,6 +329,12 @@ def run(shell: object) -> tuple[Leaf, Solved | None]:
         leaf = Leaf("undecided", place=shell.place(), reason=str(budget))
     except RecursionError:
         leaf = Leaf("undecided", place=shell.place(), reason="nested too deeply")
+    if shell.beside:
+        if leaf.kind in ("serves", "call"):
+            leaf.beside = [*shell.beside, *leaf.beside]
+        else:
+            first, *others = shell.beside
+            leaf = replace(first, beside=[*others, *first.beside])
     leaf.stdout = concat(chunks)
     leaf.possible = shell.possible
     leaf.forks = shell.forks
