@@ -349,7 +349,7 @@ class Inputs(dict[str, "Resolved"]):
         self.call = call
         self.outer = outer
         self.seen: dict[int, tuple[object, Solved | None]] = {}
-        """Outcomes of the decisions that this job has come by, by the identity of their node: its alternatives pass them again."""
+        """Outcomes of the decisions that this job has come by, by node: its alternatives pass them again."""
 
     def __missing__(self, name: str) -> Resolved:
         call, outer = self.call, self.outer
