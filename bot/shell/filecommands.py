@@ -109,7 +109,7 @@ def _rm(shell: Shell, args: list[Value]) -> Status | None:
     flags, _, operands = _split(args)
     status: Status = 0
     for path in operands:
-        where, entry = shell.entry(path)
+        _, entry = shell.entry(path)
         if entry.kind == "missing":
             if "f" not in flags and "force" not in flags:
                 shell.complain(f"rm: cannot remove '{text_of(path)}': No such file or directory")
@@ -119,8 +119,7 @@ def _rm(shell: Shell, args: list[Value]) -> Status | None:
             shell.complain(f"rm: cannot remove '{text_of(path)}': Is a directory")
             status = 1
             continue
-        if where:
-            _put(shell, path, FileEntry("missing", None, shell.place()))
+        _put(shell, path, FileEntry("missing", None, shell.place()))
     return status
 
 

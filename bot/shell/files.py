@@ -216,6 +216,14 @@ class FileSystem:
                 return False
         return True
 
+    def holds_named(self, directory: str) -> bool:
+        """Whether a file was made in a directory, or below it, whose name is not the same for all jobs."""
+        start = directory.rstrip("/") + "/"
+        return any(
+            f"{named.prefix}/".startswith(start) and any(token_of(w) == named.token for w, _ in self.entries)
+            for named in self.named
+        )
+
     def by_token(self, token: str) -> Named | None:
         """The named path with a token."""
         return next((n for n in self.named if n.token == token), None) if token else None

@@ -128,6 +128,8 @@ def names_in(shell: Shell, directory: str) -> list[str] | None:
     own = shell.files.own(directory)
     if inner is None and (own is None or own.kind != "dir"):
         return None
+    if shell.files.holds_named(directory):
+        return None
     if inner is not None and shell.files.base.is_dir(inner):
         names.update(shell.files.base.list_dir(inner))
     for where, entry in shell.files.entries:
