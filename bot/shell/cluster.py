@@ -329,7 +329,7 @@ def salloc(shell: Shell, base: str, values: list[Value], overlay: dict[str, Vari
     nodes = _last(options, "-N", "--nodes")
     if not rest:
         shell.allocated = nodes
-        return Undecided(f"{base} succeeds")
+        return launching.unknown(shell, base)
     overlay = dict(overlay)
     overlay["SLURM_JOB_ID"] = _given(shell, hole("SLURM_JOB_ID", True))
     if nodes is not None:
