@@ -11,10 +11,10 @@ from botlint.core.unknown import Unknown
 from botlint.documents import bash
 from botlint.shell import arithmetic_values, expansion, variables
 from botlint.shell.paths import WORKSPACE
-from botlint.shell.patterns import ere_match, literal_text, matches
+from botlint.shell.patterns import ere_match, literal_text
 from botlint.shell.process import Variable
 from botlint.shell.regex_nodes import PatternError
-from botlint.shell.values import Hole, Text, Value, concat, text_of
+from botlint.shell.values import Hole, Value, concat, text_of
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
@@ -486,6 +486,3 @@ class _Expression:
             return _one(self.shell, rest[0], rest[1])
         self.i += 1
         return _status(self.shell.nonempty(rest[0]))
-
-
-__all__ = ["Text", "matches"]

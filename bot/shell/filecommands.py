@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from botlint.shell.commands import MODELS, sed_in_place
-from botlint.shell.paths import WORKSPACE, canonical, relative_to_workspace
+from botlint.shell.paths import WORKSPACE, relative_to_workspace
 from botlint.shell.patterns import matches
 from botlint.shell.process import UNKNOWN_INSIDE, FileEntry
 from botlint.shell.signals import Status, Undecided
@@ -663,5 +663,3 @@ COMMANDS: dict[str, FileCommand] = {
     "diff": _same_files,
     "cmp": _same_files,
 }
-
-__all__ = ["COMMANDS", "canonical"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from botlint.shell.paths import WORKSPACE, Context, canonical, normal, relative_to_workspace
 from botlint.shell.process import FileEntry, FileView, Kind, below
@@ -303,16 +303,3 @@ def _texts(pieces: Sequence[object]) -> list[Value]:
 def _slash_first(value: Value) -> bool:
     first = value if isinstance(value, str) else value.pieces[0]
     return isinstance(first, str) and first.startswith("/")
-
-
-__all__ = [
-    "Expansion",
-    "FileSystem",
-    "Inside",
-    "Kind",
-    "Literal",
-    "Look",
-    "Named",
-    "Revision",
-    "RevisionFiles",
-]

@@ -23,7 +23,7 @@ from botlint.shell import (
     segments,
 )
 from botlint.shell.builtins import BUILTINS
-from botlint.shell.files import NAMED, Expansion, FileSystem, Inside, Kind, Look, token_of
+from botlint.shell.files import NAMED, Expansion, FileSystem, Inside, Look, token_of
 from botlint.shell.paths import WORKSPACE, WORKSPACE_VARIABLE, Context, Mount, canonical, normal
 from botlint.shell.patterns import matches
 from botlint.shell.process import (
@@ -34,6 +34,7 @@ from botlint.shell.process import (
     Fork,
     Guard,
     Inputs,
+    Kind,
     Leaf,
     Node,
     ObserveNode,
@@ -41,7 +42,6 @@ from botlint.shell.process import (
     Possible,
     Process,
     Skipped,
-    Solved,
     Test,
     Variable,
 )
@@ -1393,5 +1393,3 @@ _EXECUTE: dict[type, Callable[[Shell, object], Status]] = {
     bash.Coproc: compound.coproc,  # type: ignore[dict-item]
     bash.Bad: compound.bad,  # type: ignore[dict-item]
 }
-
-__all__ = ["Frame", "Shell", "Solved"]

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from botlint.documents import bash
-from botlint.shell.files import Kind, Named
+from botlint.shell.files import Named
 from botlint.shell.process import (
     ChooseNode,
     FileEntry,
     FileNode,
     Fork,
     Guard,
+    Kind,
     Node,
     ObserveNode,
     Possible,

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from botlint.shell.files import FileSystem, Kind
+from botlint.shell.files import FileSystem
 from botlint.shell.interpreter import Shell
 from botlint.shell.paths import WORKSPACE, Context, Mount
-from botlint.shell.process import Inputs, Process, Variable
+from botlint.shell.process import Inputs, Kind, Process, Variable
 from botlint.shell.streams import Out
 from botlint.shell.values import Resolved, Value, concat, resolve
 from botlint.shell.world import Programmes, World, run

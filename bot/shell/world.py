@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from botlint.documents.bash import Script, parse_script
-from botlint.shell.files import FileSystem, Kind, Revision, RevisionFiles
+from botlint.shell.files import FileSystem, Revision, RevisionFiles
 from botlint.shell.paths import Context
 from botlint.shell.process import (
     LABEL,
     MAX_CALL_DEPTH,
     Call,
     Inputs,
+    Kind,
     Leaf,
     Node,
     Place,
