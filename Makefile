@@ -3,12 +3,12 @@
 SHELL := bash
 PYTHON ?= python3
 VENV ?= .venv
+JOBS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Tests call programs of the environment (shfmt, botlint): its folder comes first.
 PYTEST := PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n $(JOBS)
 TYPING := build/typing/botlint
-JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format typecheck typing unit test-slow bench clean

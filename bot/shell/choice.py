@@ -33,8 +33,6 @@ MAX_TRIALS = 8
 MAX_TRIED = 400
 """Undecided tests of one run that are tried both ways."""
 
-Conditions = tuple[Place, str]
-
 
 @dataclass(slots=True)
 class _Attempt:

@@ -172,7 +172,6 @@ class Shell:
         self.unchecked: set[int] = set()
         """Commands whose own failure is judged by the pipeline around them."""
         self.subshells: int = 0
-        self.subst = 0
         self.loops = 0
         self.in_trap = False
         self.log: list[tuple[Node, object]] = []
@@ -1099,7 +1098,6 @@ class Shell:
         if fresh:
             if not self.shopt.get("inherit_errexit"):
                 self.options = {**self.options, "errexit": False}
-            self.subst += 1
         frames, positional, source = list(self.frames), self.positional, self.source
         traps, self.traps = self.traps, self._inherited_traps()
         try:
@@ -1116,8 +1114,6 @@ class Shell:
             self.subshells -= 1
             self.ids.pop()
             self.loops = loops
-            if fresh:
-                self.subst -= 1
             self.traps = traps
             self.options = options
             self.lenient = lenient

@@ -464,7 +464,6 @@ class _Program:
                 self._step_values.append((pair.name, self._evaluator(pair), pair))
             else:
                 step_fixed[pair.name] = self._word(pair, pair.evaluate({**contexts, "env": values}), self.problems)
-        self._contexts = contexts
         self._values = values
         self._step_fixed = step_fixed
         self._problems = tuple(self.problems)
