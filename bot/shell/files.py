@@ -266,10 +266,6 @@ class FileSystem:
         """What the revision has at a canonical path."""
         return self.revision.kind(path)
 
-    def revision_text(self, path: str) -> str | None:
-        """Content of a file of the revision."""
-        return self.revision.text(path)
-
 
 def _may_meet(left: str, left_whole: bool, right: str, right_whole: bool) -> bool:
     """Whether one of two paths, of which only the beginning may be known, can be at or below the other."""

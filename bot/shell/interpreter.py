@@ -1095,9 +1095,8 @@ class Shell:
         loops, self.loops = self.loops, 0
         lenient = self.lenient
         options = dict(self.options)
-        if fresh:
-            if not self.shopt.get("inherit_errexit"):
-                self.options = {**self.options, "errexit": False}
+        if fresh and not self.shopt.get("inherit_errexit"):
+            self.options = {**self.options, "errexit": False}
         frames, positional, source = list(self.frames), self.positional, self.source
         traps, self.traps = self.traps, self._inherited_traps()
         try:
