@@ -259,6 +259,8 @@ class Leaf:
     skipped: Skipped | None = None
     beside: list[Leaf] = field(default_factory=list)
     """Further servers that start together with this one, on other nodes."""
+    apart: bool = False
+    """Whether the script starts others after the one that it ends with."""
 
 
 @dataclass(slots=True)
@@ -475,7 +477,7 @@ class Process:
             if node is None:
                 return None, None
             if isinstance(node, Leaf):
-                if node.kind == "call" and (child is None or child.inputs.call is not node.call):
+                if node.apart:
                     child = world.child(node, inputs, depth)
                 return node, child
             if isinstance(node, ChooseNode):
@@ -510,7 +512,7 @@ class Process:
                 children = children.setdefault(outcome, node).children  # type: ignore[union-attr]
                 outcome = result
             children[outcome] = found = leaf
-            if leaf.kind == "call" and child is None:
+            if leaf.apart:
                 child = world.child(leaf, inputs, depth)
         return found, child
 

@@ -13,6 +13,7 @@ from botlint.shell.process import (
     LABEL,
     MAX_CALL_DEPTH,
     Call,
+    CallNode,
     Inputs,
     Kind,
     Leaf,
@@ -336,6 +337,9 @@ def run(shell: object) -> tuple[Leaf, Solved | None]:
         else:
             first, *others = shell.beside
             leaf = replace(first, beside=[*others, *first.beside])
+    if leaf.kind == "call":
+        last = next((node for node, _ in reversed(shell.log) if isinstance(node, CallNode)), None)
+        leaf.apart = last is None or last.call is not leaf.call
     leaf.stdout = concat(chunks)
     leaf.possible = shell.possible
     leaf.forks = shell.forks
