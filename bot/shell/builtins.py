@@ -298,6 +298,7 @@ def _eval(shell: Shell, args: list[Value]) -> Status:
     place = shell.place()
     if isinstance(text, Text) and not text.known and len(text.pieces) == 1:
         shell.note_unknown(text)
+        shell.lose("eval of an unknown text")
         return Undecided("eval of an unknown text")
     return shell.run_text(text, place)
 

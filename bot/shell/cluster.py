@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from botlint.shell import launching, variables
-from botlint.shell.paths import WORKSPACE, Context, Mount, canonical
+from botlint.shell.paths import WORKSPACE, Context, Mount, canonical, marked
 from botlint.shell.process import Variable
 from botlint.shell.signals import CallFlow, ServeFlow, Status, Undecided, leaf_of, serves
 from botlint.shell.streams import Out
 from botlint.shell.values import Text, Value, concat, hole, resolve, text_of
-from botlint.shell.words import after, split_assignment, split_options, split_value, valued
+from botlint.shell.words import AllBut, after, split_assignment, split_options, split_value, valued
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
@@ -40,6 +40,8 @@ def _mounts(shell: Shell, specs: list[Value]) -> tuple[Mount, ...]:
         if inside is None or not inside.startswith("/"):
             continue
         outside = shell.canonical(parts[0])
+        if outside is None and isinstance(parts[0], Text):
+            outside = marked(resolve(parts[0], shell.inputs))
         inside = re.sub(r"/+$", "", inside) or "/"
         is_checkout = outside is not None and outside.startswith(WORKSPACE)
         out.append(Mount(inside, outside if outside is not None and is_checkout else f"@mount{inside}"))
@@ -148,6 +150,7 @@ def _tasks(shell: Shell, command: list[Value], overlay: dict[str, Variable], con
         ranked = dict(overlay)
         if count > 1:
             ranked["SLURM_PROCID"] = _given(shell, str(rank))
+        keep, shell.plain = shell.plain, shell.plain or rank > 0
         try:
             status = in_context(shell, command, ranked, context)
         except (ServeFlow, CallFlow) as flow:
@@ -158,6 +161,8 @@ def _tasks(shell: Shell, command: list[Value], overlay: dict[str, Variable], con
                 first = flow
             else:
                 first.beside.append(leaf_of(flow))
+        finally:
+            shell.plain = keep
         if first is None:
             break
     if first is not None:
@@ -207,14 +212,11 @@ def _may_run(text: str) -> bool:
     return re.search(r"[;&|`\n]|\$\(", text) is not None
 
 
-_DOCKER_VALUED = valued(
-    "-e --env -v --volume -w --workdir --name --network --net --ipc --shm-size --gpus --device --entrypoint "
-    "--mount --user -u --ulimit --cap-add --security-opt --group-add --env-file --memory -m --cpus --cpuset-cpus "
-    "--hostname -h --add-host -p --publish --label -l --log-driver --log-opt --pid --platform --privileged-x "
-    "--pull --restart --runtime --stop-signal --tmpfs --ulimit --uts --cidfile --cgroupns --cpuset-mems --dns "
-    "--expose --link --userns --volumes-from --sysctl"
+_DOCKER_VALUED = AllBut(
+    "-d -i -P -q -t --detach --help --init --interactive --no-healthcheck --oom-kill-disable --privileged "
+    "--publish-all --quiet --read-only --rm --sig-proxy --tty --use-api-socket"
 )
-"""Options of `docker run` and `docker exec` that take a value (docker-run(1))."""
+"""Options of `docker run` and `docker exec`: these are all that take no value (docker-run(1))."""
 
 
 MAX_TASKS = 64
@@ -229,7 +231,9 @@ def docker(shell: Shell, base: str, values: list[Value], overlay: dict[str, Vari
         values = values[1:]
         verb = text_of(values[1])
     if verb not in ("run", "exec"):
-        return launching.unknown(shell, base)
+        out = shell.fds.get(1)
+        quiet = not (isinstance(out, Out) and out.wanted)
+        return 0 if quiet and verb in ("ps", "info", "version", "images") else launching.unknown(shell, base)
     options, rest = split_options(values[2:], _DOCKER_VALUED)
     if not rest:
         return launching.unknown(shell, base)

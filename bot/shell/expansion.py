@@ -167,7 +167,7 @@ def _add_parts(
             elif text:
                 builder.add(text, False)
         elif isinstance(part, bash.Quoted):
-            builder.add(part.text, True)
+            builder.add(_filled(shell, part.text) if HOLE_START in part.text else part.text, True)
         elif isinstance(part, bash.DoubleQuoted):
             _add_quoted(shell, builder, part.parts)
         elif isinstance(part, bash.Param):
@@ -313,7 +313,7 @@ def quoted(shell: Shell, parts: Iterable[bash.Part]) -> Value:
 
 def single(shell: Shell, part: bash.Part, in_quotes: bool) -> Value:
     if isinstance(part, bash.Quoted):
-        return part.text
+        return _filled(shell, part.text) if HOLE_START in part.text else part.text
     if isinstance(part, bash.DoubleQuoted):
         return quoted(shell, part.parts)
     if isinstance(part, bash.Param):

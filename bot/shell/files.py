@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from botlint.shell.paths import WORKSPACE, Context, canonical, normal, relative_to_workspace
+from botlint.shell.paths import UNKNOWN_PART, WORKSPACE, Context, canonical, normal, relative_to_workspace
 from botlint.shell.process import FileEntry, FileView, Kind, below
 from botlint.shell.values import Text, Value, concat, derive
 
@@ -52,6 +52,8 @@ class Revision:
     def kind(self, path: str) -> Kind:
         """What is at a canonical path; outside of the workspace only a known machine has an answer."""
         inner = relative_to_workspace(path)
+        if UNKNOWN_PART in path:
+            return "unknown"
         if inner is None:
             return "unknown" if self.machine is None or path.startswith(NAMED) else self.machine(path)
         if inner == "" or self.files.is_dir(inner):
@@ -260,6 +262,8 @@ class FileSystem:
                 entries.append((where, entry))
             elif token in expansion.numbers:
                 entries.append((derive(expansion, where, *templates), entry))
+            elif (named := self.by_token(token)) is not None and named.absolute:
+                entries.append((concat([named.path, where[len(token) :]]), entry))
         return FileView(entries, self.outer, self.revision)
 
     def revision_kind(self, path: str) -> Kind:

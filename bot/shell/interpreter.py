@@ -24,7 +24,7 @@ from botlint.shell import (
 )
 from botlint.shell.builtins import BUILTINS
 from botlint.shell.files import NAMED, Expansion, FileSystem, Inside, Look, token_of
-from botlint.shell.paths import WORKSPACE, WORKSPACE_VARIABLE, Context, Mount, canonical, normal
+from botlint.shell.paths import WORKSPACE, WORKSPACE_VARIABLE, Context, Mount, canonical, marked, normal
 from botlint.shell.patterns import matches
 from botlint.shell.process import (
     LABEL,
@@ -191,6 +191,9 @@ class Shell:
         self.failed_call: tuple[Call, int] | None = None
         self.unfollowed = ""
         self.skipped: Skipped | None = None
+        self.lost: Skipped | None = None
+        self.plain = False
+        """Whether the alternatives of scripts that are started now do not matter."""
         self.allocated: Value | None = None
         """How many nodes `salloc` has allocated for later commands."""
         self.beside: list[Leaf] = []
@@ -323,6 +326,8 @@ class Shell:
         """What is at a path: its address, the number of the own entry that says so (-1: none), and the entry."""
         address = self.address(path)
         if address is None:
+            if self.files.outer is not None:
+                return None, -1, self.outer_entry(path)
             if isinstance(path, Text) and path.symbolic:
                 self.observe(str, path)
             return None, -1, FileEntry("unknown")
@@ -356,15 +361,19 @@ class Shell:
         """What the caller or the revision has at an address."""
         files = self.files
         real = address
-        if not isinstance(address, str) or address.startswith(NAMED):
+        if isinstance(address, Text) and not address.known:
+            real = address
+        elif not isinstance(address, str) or address.startswith(NAMED):
             real = derive(Expansion(self.context, files.named), address, *files.templates())
         if files.outer is not None:
-            where = text_of(real) or ""
+            where = marked(resolve(real, self.inputs))
             seen = self.inputs.file(where) if where else None
             self.log.append((FileNode(real), seen))
             if seen is not None:
                 text: Value | None = seen[1] if isinstance(seen[1], str) else None
                 return FileEntry(seen[0], text)  # type: ignore[arg-type]
+        if isinstance(real, Text) and not real.known:
+            return FileEntry("unknown")
         kind = self.observe(files.revision.kind, real)
         return FileEntry(kind, None, None, real if kind == "file" else None, real)  # type: ignore[arg-type]
 
@@ -692,6 +701,7 @@ class Shell:
         """Executes text as `eval` does."""
         script = expansion.script_of(self, text, place)
         if script is None:
+            self.lose("eval of an unknown text")
             return Undecided("eval of an unknown text")
         source, self.source = self.source, script.source
         try:
@@ -740,8 +750,9 @@ class Shell:
             return self._declaration(node)
         self.substatus = None
         for word in words:
-            if word.literal is not None:
-                values.append(word.literal)
+            literal = word.literal
+            if literal is not None and expansion.HOLE_START not in literal:
+                values.append(literal)
             else:
                 values.extend(expansion.fields(self, word))
         if not values:
@@ -921,6 +932,17 @@ class Shell:
     def skip(self, reason: str, weight: int) -> None:
         """Notes something that is not followed, unless something weightier is noted."""
         self.keep_skipped(Skipped(reason, self.place(), weight))
+
+    def lose(self, reason: str) -> None:
+        """Notes that from here on nobody knows what the variables are: a server that starts now is not known."""
+        self.skip(reason, 3)
+        if self.lost is None:
+            self.lost = Skipped(reason, self.place(), 3)
+
+    def sure(self) -> None:
+        """A server starts here; if nobody knows the variables any more, the interpretation ends."""
+        if self.lost is not None:
+            raise StopFlow(self.lost.reason, self.lost.place)
 
     def keep_skipped(self, skipped: Skipped | None) -> None:
         """Takes over what a started script did not follow."""

@@ -125,6 +125,7 @@ def external(shell: Shell, name: str, values: list[Value], overlay: dict[str, Va
     if programmes.may_serve(base) and programmes.is_server([base, *_first_words(values[1:])]):
         for value in values:
             touch(value)
+        shell.sure()
         raise ServeFlow(
             ServerStart([base, *values[1:]], shell.environment(overlay), shell.place(), shell.guard, shell.context.cwd)
         )
@@ -648,6 +649,7 @@ def start(
         stdin=stdin or "",
         names=frozenset(environment),
         unknown=unknown_names(environment, shell.process.unknown),
+        plain=shell.plain,
     )
     out = shell.fds.get(1)
     captured = isinstance(out, Out) and out.wanted
@@ -656,6 +658,7 @@ def start(
     kind = outcome[0]
     if kind == "serves":
         assert solved is not None
+        shell.sure()
         raise CallFlow(call, solved, place)
     if kind == "undecided":
         if solved is not None:

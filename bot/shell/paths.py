@@ -50,6 +50,26 @@ def canonical(path: Resolved, context: Context) -> str | None:
     return normal(f"{context.cwd}/{path}")
 
 
+UNKNOWN_PART = "\ue003"
+"""Stands around the reason of an unknown part of a path."""
+
+
+def marked(path: Resolved) -> str:
+    """A canonical path in which unknown parts are named by their reasons: equal ones are taken to be the same place.
+
+    A path that begins with something unknown is taken to be absolute.
+    """
+    if isinstance(path, str):
+        return normal(path)
+    text = "".join(
+        p if isinstance(p, str) else f"{UNKNOWN_PART}{p.reason.replace('/', '|')}{UNKNOWN_PART}" for p in path
+    )
+    workspace = f"{UNKNOWN_PART}{WORKSPACE_VARIABLE}{UNKNOWN_PART}"
+    if text.startswith(workspace):
+        return normal(WORKSPACE + text[len(workspace) :])
+    return normal(text if text.startswith(("/", "@")) else f"/{text}")
+
+
 @lru_cache(maxsize=8192)
 def normal(path: str) -> str:
     """Without `.`, `..` and double slashes; `..` does not climb above the root or parent of what only has a name."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from botlint.documents.bash import Script, Source
-from botlint.shell.paths import Context
+from botlint.shell.paths import Context, marked
 from botlint.shell.values import Derived, Either, Hole, Input, Resolved, Text, Value, resolve
 
 if TYPE_CHECKING:
@@ -139,6 +139,8 @@ class Call:
     stdin: Value = ""
     names: frozenset[str] = frozenset()
     unknown: frozenset[str] = frozenset()
+    plain: bool = False
+    """Whether its alternatives do not matter."""
     processes: dict[tuple[str, str, bool], Process] = field(default_factory=dict)
     """The processes that the call has started so far, by script, name and whether their output is read."""
 
@@ -376,8 +378,8 @@ class Inputs(dict[str, "Resolved"]):
             return None
         revision = call.files.revision
         for template, entry in reversed(call.files.entries):
-            where = template if isinstance(template, str) else resolve(template, outer)
-            if not isinstance(where, str) or not where:
+            where = template if isinstance(template, str) else marked(resolve(template, outer))
+            if not where:
                 continue
             kind = below(entry, where, path, revision.kind)
             if kind is None:
@@ -497,8 +499,8 @@ class Process:
         if isinstance(node, CallNode):
             return world.outcome(node.call, inputs, node.captured, depth)
         assert isinstance(node, FileNode)
-        where = resolve(node.path, inputs)
-        return (inputs.file(where) if isinstance(where, str) and where else None), None
+        where = marked(resolve(node.path, inputs))
+        return (inputs.file(where) if where else None), None
 
     def leaf(self, world: World, inputs: Inputs, forced: dict[int, bool], depth: int) -> tuple[Leaf, Solved | None]:
         """The leaf for a job, interpreting the script if no earlier interpretation fits."""
@@ -531,7 +533,12 @@ class Process:
                 # A script that only prepares something: nobody asks in which other ways it might have ended.
                 return solved
             solved, forced = self._serving(world, solved, depth)
-        self._follow(world, solved, forced, depth)
+        if not world.plain:
+            world.plain += 1
+            try:
+                self._follow(world, solved, forced, depth)
+            finally:
+                world.plain -= 1
         return solved
 
     def _serving(self, world: World, solved: Solved, depth: int) -> tuple[Solved, dict[int, bool]]:

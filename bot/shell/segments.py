@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from botlint.documents import bash
 from botlint.shell.files import Named
+from botlint.shell.paths import marked
 from botlint.shell.process import (
     ChooseNode,
     FileEntry,
@@ -216,8 +217,8 @@ def _fits(shell: Shell, effect: _Effect) -> bool:
             if node.site in shell.forced:
                 return False
         elif isinstance(node, FileNode):
-            where = resolve(node.path, inputs)
-            if (inputs.file(where) if isinstance(where, str) and where else None) != outcome:
+            where = marked(resolve(node.path, inputs))
+            if (inputs.file(where) if where else None) != outcome:
                 return False
     return True
 

@@ -58,6 +58,7 @@ class State:
         "fds",
         "functions",
         "inputs",
+        "lost",
         "options",
         "positional",
         "said",
@@ -82,6 +83,7 @@ class State:
         self.said_error = shell.said_error
         self.entries: list[tuple[str, FileEntry]] | None = None
         self.beside = list(shell.beside)
+        self.lost = shell.lost
         self.captures: list[tuple[list[Value], list[Value]]] = []
         self.inputs: list[tuple[In, Value | None, int]] = []
         self.fds: dict[int, Out | In] | None = None
@@ -105,6 +107,7 @@ class State:
         shell.traps = dict(self.traps)
         shell.context = self.context
         shell.last_background = self.background
+        shell.lost = self.lost
         if self.entries is not None:
             shell.beside = list(self.beside)
         for frame, saved in zip(shell.frames, self.saved, strict=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
 from botlint.shell.values import Text, Value, concat, text_of
@@ -34,7 +35,23 @@ def split_assignment(value: Value) -> tuple[str, Value]:
     return name, concat([head, Text(value.pieces[1:])]) if len(value.pieces) > 1 else head
 
 
-def split_options(arguments: list[Value], valued: frozenset[str]) -> tuple[dict[str, list[Value]], list[Value]]:
+class AllBut:
+    """The options that take a value where it is easier to say which do not; single letters may stand together."""
+
+    __slots__ = ("_flags", "_letters")
+
+    def __init__(self, text: str) -> None:
+        self._flags = valued(text)
+        self._letters = {flag[1] for flag in self._flags if len(flag) == 2}
+
+    def __contains__(self, option: object) -> bool:
+        text = str(option)
+        if text.startswith("--"):
+            return text not in self._flags
+        return not set(text[1:]) <= self._letters
+
+
+def split_options(arguments: list[Value], valued: Container[str]) -> tuple[dict[str, list[Value]], list[Value]]:
     """Splits an option line: ({option: values}, the rest)."""
     found: dict[str, list[Value]] = {}
     at = 0
@@ -46,16 +63,20 @@ def split_options(arguments: list[Value], valued: frozenset[str]) -> tuple[dict[
             at += 1
             break
         if not text.startswith("-") or text == "-":
+            if first is not text and at + 1 < len(arguments) and start_of(arguments[at + 1]).startswith("-"):
+                # Something unknown between options is one of them.
+                at += 1
+                continue
             break
         at += 1
         option, equals, _ = text.partition("=")
-        if equals:
+        if equals and (text.startswith("--") or text[:2] not in valued):
             found.setdefault(option, []).append(after(value, len(option) + 1))
+        elif len(text) > 2 and text[1] != "-" and text[:2] in valued:
+            found.setdefault(text[:2], []).append(after(value, 2))
         elif text in valued and at < len(arguments):
             found.setdefault(text, []).append(arguments[at])
             at += 1
-        elif len(text) > 2 and text[1] != "-" and text[:2] in valued:
-            found.setdefault(text[:2], []).append(after(value, 2))
         else:
             found.setdefault(text, [])
     return found, arguments[at:]

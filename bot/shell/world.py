@@ -99,6 +99,8 @@ class World:
         self.programmes = programmes
         self.machine = machine
         """What the machine has outside of the revision, where that is known."""
+        self.plain = 0
+        """While this is not 0, nobody asks for alternatives: what is looked at is one itself."""
         self.processes: dict[tuple[object, ...], Process] = {}
         self.scripts: dict[tuple[str, str], Script] = {}
         self.texts: dict[tuple[str, str, int], Script] = {}
@@ -230,7 +232,11 @@ class World:
         process, below, reason = self.callee(call, inputs, captured)
         if process is None:
             return ("missing" if reason in ("missing", "unreadable") else "unknown", reason), None
-        solved = process.solve(self, below, depth + 1)
+        self.plain += call.plain
+        try:
+            solved = process.solve(self, below, depth + 1)
+        finally:
+            self.plain -= call.plain
         if solved.outcome == "serves":
             return ("serves",), solved
         if solved.outcome == "undecided":
