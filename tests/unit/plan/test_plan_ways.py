@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from plan_fixtures import RECIPE, make_repository, plans_of
 
-UNKNOWN = 'n=$(nproc)\n'
+UNKNOWN = "n=$(nproc)\n"
 
 
 @pytest.mark.parametrize(
