@@ -26,10 +26,11 @@ from botlint.documents.bash_nodes import (
 BLANK = re.compile(r"(?:[ \t]|\\\n)*")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A word without substitutions that need the parser: its text alone decides its meaning, so equal texts share one node.
+# The quantifiers are possessive: what a name or a quoted text has taken is never given back, so it takes linear time.
 _SIMPLE = re.compile(
-    r"""(?:[^ \t\n;&|<>()'"\\$`?*+@!]|[?*+@!](?!\()|'[^']*'
-    |"(?:[^"\\$`]|\\[\s\S]|\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\}|\$(?=["\s.,:/%-]))*"
-    |\\[^\n]|\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9?@*\#!$-]|\{[A-Za-z_][A-Za-z0-9_]*\}))+(?=[ \t\n;&|<>)]|$)""",
+    r"""(?:[^ \t\n;&|<>()'"\\$`?*+@!]|[?*+@!](?!\()|'[^']*+'
+    |"(?:[^"\\$`]|\\[\s\S]|\$[A-Za-z_][A-Za-z0-9_]*+|\$\{[A-Za-z_][A-Za-z0-9_]*+\}|\$(?=["\s.,:/%-]))*+"
+    |\\[^\n]|\$(?:[A-Za-z_][A-Za-z0-9_]*+|[0-9?@*\#!$-]|\{[A-Za-z_][A-Za-z0-9_]*+\}))++(?=[ \t\n;&|<>)]|$)""",
     re.VERBOSE,
 )
 _DQ_TEXT = re.compile(r'[^"\\$`]+')
