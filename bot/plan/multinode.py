@@ -19,7 +19,7 @@ from botlint.layouts.inferencex.srtslurm import (
 )
 from botlint.layouts.inferencex.srtslurm import Role as RecipeRole
 from botlint.plan import servers
-from botlint.plan.model import Exit, Location, Role, Word
+from botlint.plan.model import Exit, Location, Role, Word, word_text
 from botlint.shell.files import Revision
 from botlint.shell.paths import WORKSPACE, relative_to_workspace
 from botlint.shell.process import Inputs, ServerStart, Submitted
@@ -101,8 +101,8 @@ def group(starts: Sequence[Start]) -> Iterator[Role]:
     """The roles of servers that start together, each with the first server that has it."""
     by_role: dict[str, list[Start]] = {}
     for start in starts:
-        argv = _plain(start.argv)
-        by_role.setdefault(servers.role(argv, {**start.env, **start.runtime_env}), []).append(start)
+        shown = [word_text(w) for w in start.argv]
+        by_role.setdefault(servers.role(shown, {**start.env, **start.runtime_env}), []).append(start)
     for name in ROLES:
         members = by_role.get(name)
         if members:

@@ -31,13 +31,13 @@ _KV_ROLES = {"kv_producer": "prefill", "kv_consumer": "decode", "kv_both": "aggr
 _KV_ROLE = re.compile(r'"kv_role"\s*:\s*"(\w+)"')
 
 
-def role(argv: Sequence[str | None], variables: Mapping[str, object]) -> str:
+def role(argv: Sequence[str], variables: Mapping[str, object]) -> str:
     """What a server does among several: `prefill`, `decode`, or `aggregate` where nothing says which of them."""
     for number, word in enumerate(argv):
         following = argv[number + 1] if number + 1 < len(argv) else None
         if word == "--disaggregation-mode" and following in _MODES:
-            return str(following)
-        found = None if word is None else _KV_ROLE.search(word)
+            return following
+        found = _KV_ROLE.search(word)
         if found is not None and found[1] in _KV_ROLES:
             return _KV_ROLES[found[1]]
         if word == "-m" and following is not None and following.endswith("decode_server"):
@@ -49,6 +49,8 @@ def role(argv: Sequence[str | None], variables: Mapping[str, object]) -> str:
 
 
 _TENSOR = frozenset({"--tensor-parallel-size", "--tp-size", "--tp", "-tp"})
+_DATA = frozenset({"--data-parallel-size", "-dp"})
+_LOCAL = frozenset({"--data-parallel-size-local", "-dpl"})
 
 
 def option(argv: Sequence[str | None], names: frozenset[str]) -> int | None:
@@ -63,12 +65,15 @@ def option(argv: Sequence[str | None], names: frozenset[str]) -> int | None:
 
 def gpus(argv: Sequence[str | None]) -> int | None:
     """GPUs of one worker as its command line says it, None if it does not."""
-    return option(argv, _TENSOR)
+    tensor = option(argv, _TENSOR)
+    return None if tensor is None else tensor * (option(argv, _DATA) or 1)
 
 
 def nodes(argv: Sequence[str | None]) -> int:
     """Nodes of one worker."""
-    return option(argv, frozenset({"--nnodes"})) or 1
+    every, local = option(argv, _DATA), option(argv, _LOCAL)
+    spread = every // local if every and local else 1
+    return max(option(argv, frozenset({"--nnodes"})) or 1, spread)
 
 
 def may_serve(name: str) -> bool:

@@ -364,7 +364,20 @@ def scontrol(shell: Shell, base: str, values: list[Value], overlay: dict[str, Va
     return 0
 
 
+def ip(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variable]) -> Status:
+    """`ip route get ADDRESS`: the route, in which the node's own address is the seventh word (ip-route(8))."""
+    del overlay
+    words = [v for v in values[1:] if not (isinstance(v, str) and v.startswith("-"))]
+    if len(words) != 3 or words[0] not in ("route", "r", "ro") or words[1] != "get":
+        return launching.unknown(shell, base, values[1:])
+    known = [hole(name, True) for name in ("gateway", "interface", "address of the node", "user id")]
+    line = [words[2], " via ", known[0], " dev ", known[1], " src ", known[2], " uid ", known[3], " \n    cache \n"]
+    shell.write(concat(line))
+    return 0
+
+
 PROGRAMMES = {
+    "ip": ip,
     "salloc": salloc,
     "scontrol": scontrol,
     "srun": srun,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from botlint.documents import bash
 from botlint.shell import arithmetic_values, parameters, pathnames, variables
 from botlint.shell.braces import expand_braces
+from botlint.shell.marks import words_of
 from botlint.shell.patterns import (
     quote_pattern,
 )
@@ -48,7 +49,7 @@ class _Fields:
         shell = self.shell
         if isinstance(value, Text):
             if not value.known:
-                self.add(value, False)
+                self.split_partly(value)
                 return
             if shell.observe(_is_plain, value):
                 self.add(value, False)
@@ -70,6 +71,25 @@ class _Fields:
             if number:
                 self.cut()
             self.add(piece, False)
+        if last:
+            self.cut()
+
+    def split_partly(self, value: Text) -> None:
+        """Splits a partly unknown expansion at the separators that are known, if each unknown part is one word."""
+        ifs = variables.ifs_of(self.shell)
+        literal = any(isinstance(p, str) and any(c in ifs for c in p) for p in value.pieces)
+        found = words_of(self.shell, value) if literal or not isinstance(value.pieces[0], Hole) else None
+        if found is None or ifs == "":
+            self.add(value, False)
+            return
+        text, marks = found
+        first, pieces, last = split_text(text, ifs)
+        if first:
+            self.cut()
+        for number, piece in enumerate(pieces):
+            if number:
+                self.cut()
+            self.add(marks.unmark(piece), False)
         if last:
             self.cut()
 

@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from botlint.shell import launching
+from botlint.shell.marks import Marks
 from botlint.shell.process import ServerStart, Submitted, Variable
 from botlint.shell.signals import ServeFlow, Status, Undecided
 from botlint.shell.streams import In, Out
-from botlint.shell.values import Text, Value, concat, derive, text_of, touch
+from botlint.shell.values import Text, Value, derive, text_of, touch
 from botlint.shell.words import start_of
 
 if TYPE_CHECKING:
@@ -115,49 +116,12 @@ def _value(environment: dict[str, Variable], name: str) -> Value:
     return value if isinstance(value, (str, Text)) else ""
 
 
-_MARK = 0xE100
-"""From here on, characters stand for the unknown parts of a programme's text and variables."""
 MAX_FILES = 8
-
-
-class _Marks:
-    """Unknown parts of values, each with the character that stands for it."""
-
-    __slots__ = ("parts",)
-
-    def __init__(self) -> None:
-        self.parts: list[Text] = []
-
-    def mark(self, value: Value) -> Value:
-        """The value with a character for each part that is not known."""
-        if isinstance(value, str) or value.known:
-            return value
-        pieces: list[Value] = []
-        for piece in value.pieces:
-            part = piece if isinstance(piece, str) else Text((piece,))
-            if isinstance(part, str) or part.known:
-                pieces.append(part)
-            else:
-                pieces.append(chr(_MARK + len(self.parts)))
-                self.parts.append(part)
-        return concat(pieces)
-
-    def within(self, text: str) -> bool:
-        """Whether a text has such a character."""
-        return any(_MARK <= ord(c) < _MARK + len(self.parts) for c in text) if self.parts else False
-
-    def unmark(self, text: str) -> Value:
-        """The value that a text with such characters is."""
-        pieces: list[Value] = []
-        for character in text:
-            number = ord(character) - _MARK
-            pieces.append(self.parts[number] if 0 <= number < len(self.parts) else character)
-        return concat(pieces)
 
 
 def _evaluate(shell: Shell, program: Value, arguments: list[Value], overlay: dict[str, Variable]) -> Status | None:
     """Evaluates a programme that only reads files and variables and prints; None if it does something else."""
-    marks = _Marks()
+    marks = Marks()
     environment = shell.environment(overlay)
     names = tuple(sorted(n for n, v in environment.items() if isinstance(v.value, (str, Text))))
     given = [marks.mark(program), *[marks.mark(a) for a in arguments]]
@@ -181,7 +145,7 @@ def _evaluate(shell: Shell, program: Value, arguments: list[Value], overlay: dic
     return None
 
 
-def _finish(shell: Shell, step: _Step, inputs: list[Value], marks: _Marks, status: int) -> Status:
+def _finish(shell: Shell, step: _Step, inputs: list[Value], marks: Marks, status: int) -> Status:
     out = shell.fds.get(1)
     if isinstance(out, Out) and out.wanted:
         output = derive(step.output, *inputs)

@@ -13,6 +13,7 @@ from botlint.core.unknown import Unknown
 from botlint.shell import conditions, filecommands, variables
 from botlint.shell.builtins import BUILTINS
 from botlint.shell.commands import MODELS, WITHOUT_INPUT
+from botlint.shell.marks import words_of
 from botlint.shell.paths import WORKSPACE, Context, canonical
 from botlint.shell.process import (
     Call,
@@ -260,6 +261,8 @@ def _model(shell: Shell, base: str, arguments: list[Value]) -> Status:
     stdin: Value | None = ""
     if base not in WITHOUT_INPUT and isinstance(source, In) and (not asked or "-" in arguments):
         stdin = shell.drain(source)
+        if isinstance(stdin, Text) and not stdin.known and base in _TRANSPARENT and not asked:
+            return _through_marks(shell, base, given, stdin)
     function = _Model(base, asked, stdin is not None)
     inputs = [*arguments, "" if stdin is None else stdin, *contents]
     outcome = shell.observe(function.status, *inputs, partly=function.sure if base in _GREPS else None)
@@ -272,6 +275,25 @@ def _model(shell: Shell, base: str, arguments: list[Value]) -> Status:
             return unknown(shell, base, given)
         shell.write(output)
     return outcome
+
+
+_TRANSPARENT = frozenset("head tail sed tr awk gawk mawk cut paste wc rev nl".split())
+"""Filters that copy words of their input without looking at more than separators and known words."""
+
+
+def _through_marks(shell: Shell, base: str, arguments: list[Value], stdin: Text) -> Status:
+    """A filter over a text in which words are unknown: what it does must not depend on what they are."""
+    found = words_of(shell, stdin)
+    texts = [shell.concrete(a) for a in arguments]
+    if found is None or any(t is None for t in texts):
+        return unknown(shell, base, arguments)
+    text, marks = found
+    words = [t for t in texts if t is not None]
+    plain, other = MODELS[base](words, text), MODELS[base](words, marks.disguise(text))
+    if plain is None or other is None or (plain[0], plain[1]) != (other[0], marks.reveal(other[1])):
+        return unknown(shell, base, arguments)
+    shell.write(marks.unmark(plain[1]))
+    return plain[0]
 
 
 _UNKNOWN_PATH = "\ue002"

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from botlint.shell import formatting, variables
+from botlint.shell.marks import Marks, words_of
 from botlint.shell.names import ELEMENT, NAME
 from botlint.shell.process import Variable
 from botlint.shell.signals import (
@@ -89,10 +90,17 @@ def read(shell: Shell, args: list[Value]) -> Status:
     if not isinstance(source, In):
         return 1
     if (isinstance(source.value, Text) and not source.value.known) or source.value is None:
-        return _read_unknown(shell, source, names, array, delimiter)
+        found = words_of(shell, source.value) if isinstance(source.value, Text) and not source.pos else None
+        if found is None or count is not None:
+            return _read_unknown(shell, source, names, array, delimiter)
+        source.value, marks = found
+        line, ended = _read_text(shell, source, delimiter, count, exact, raw)
+        source.value, source.pos = marks.unmark(source.value[source.pos :]), 0
+        _store_read(shell, line, names, array, raw, exact, marks)
+        return 0 if ended else 1
     line, ended = _read_text(shell, source, delimiter, count, exact, raw)
     status: Status = 0 if ended else 1
-    _store_read(shell, line, names, array, raw, exact)
+    _store_read(shell, line, names, array, raw, exact, Marks())
     return status
 
 
@@ -173,17 +181,19 @@ def _store_values(shell: Shell, value: Value, names: list[str], array: str | Non
         shell.assign(targets[0], hole(variables.hole_name(value)))
 
 
-def _store_read(shell: Shell, line: str, names: list[str], array: str | None, raw: bool, exact: bool) -> None:
+def _store_read(
+    shell: Shell, line: str, names: list[str], array: str | None, raw: bool, exact: bool, marks: Marks
+) -> None:
     ifs = variables.ifs_of(shell)
     if array is not None:
-        cells: dict[int, Value] = dict(enumerate(_read_fields(line, ifs, raw, None)))
+        cells: dict[int, Value] = dict(enumerate(map(marks.unmark, _read_fields(line, ifs, raw, None))))
         shell.put(
             array,
             Variable(cells, kind="array", place=shell.place(), guard=shell.guard),
         )
         return
     if not names:
-        shell.assign("REPLY", line if raw else re.sub(r"\\(.)", r"\1", line, flags=re.DOTALL))
+        shell.assign("REPLY", marks.unmark(line if raw else re.sub(r"\\(.)", r"\1", line, flags=re.DOTALL)))
         return
     if exact:
         shell.assign(names[0], line if raw else re.sub(r"\\(.)", r"\1", line, flags=re.DOTALL))
@@ -192,7 +202,7 @@ def _store_read(shell: Shell, line: str, names: list[str], array: str | None, ra
         return
     pieces = _read_fields(line, ifs, raw, len(names))
     for number, name in enumerate(names):
-        shell.assign(name, pieces[number] if number < len(pieces) else "")
+        shell.assign(name, marks.unmark(pieces[number]) if number < len(pieces) else "")
 
 
 def _read_fields(line: str, ifs: str, raw: bool, limit: int | None) -> list[str]:

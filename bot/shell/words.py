@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import TYPE_CHECKING
 
-from botlint.shell.values import Text, Value, concat, text_of
+from botlint.shell.values import Either, Text, Value, concat, text_of
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
@@ -100,6 +100,11 @@ def split_value(shell: Shell, value: Value, separator: str) -> list[Value]:
             head, *rest = piece.split(separator)
             parts[-1].append(head)
             parts.extend([part] for part in rest)
+        elif isinstance(piece, Either):
+            piece.asked()
+            first, *others = split_value(shell, piece.value, separator)
+            parts[-1].append(first)
+            parts.extend([part] for part in others)
         else:
             item = Text((piece,))
             if item.known and item.symbolic and shell.observe(_Has(separator), item):
