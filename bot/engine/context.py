@@ -1,0 +1,80 @@
+"""What a check works on: the files of the revision, what was planned, and, with a base, the same of the base."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from botlint.core.finding import Note, NoteKind
+from botlint.documents.bash import Script, parse_script
+from botlint.documents.yaml import YamlDocument, load_yaml
+from botlint.plan.build import Planner
+from botlint.plan.explain import Explainer
+from botlint.plan.model import LaunchPlan
+from botlint.repo.files import Files
+
+if TYPE_CHECKING:
+    from botlint.layouts.inferencex.job import Job
+
+T = TypeVar("T")
+
+PlanJobs = Callable[[Planner, Sequence["Job"]], list[LaunchPlan]]
+
+
+@dataclass
+class Context:
+    """One revision under check; everything that rules share is computed once, when the first of them needs it.
+
+    `base` is the revision that a change starts from, None when the whole revision is checked for itself.
+    """
+
+    files: Files
+    plan_jobs: PlanJobs
+    base: Context | None = None
+    options: Mapping[str, object] = field(default_factory=dict)
+    notes: dict[Note, None] = field(default_factory=dict)
+    _shared: dict[Any, object] = field(default_factory=dict)
+
+    def note(self, kind: NoteKind, message: str, path: str = "", line: int = 0) -> None:
+        """Say that a part could not be looked at."""
+        self.notes[Note(kind, message, path, line)] = None
+
+    def once(self, make: Callable[[Context], T]) -> T:
+        """What `make` gives for this revision, made once."""
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        return self._shared[make]  # type: ignore[return-value]
+
+    @cached_property
+    def planner(self) -> Planner:
+        return Planner(self.files)
+
+    @cached_property
+    def jobs(self) -> list[Job]:
+        return list(self.planner.jobs)
+
+    @cached_property
+    def plans(self) -> list[LaunchPlan]:
+        """The plan of each of `jobs`, in the same order."""
+        return self.plan_jobs(self.planner, self.jobs)
+
+    @cached_property
+    def explainer(self) -> Explainer:
+        return Explainer(self.planner)
+
+    def yaml(self, path: str) -> YamlDocument | None:
+        """A YAML file, read once; None if it is not there or not text."""
+        return self._file("yaml", path, load_yaml)
+
+    def script(self, path: str) -> Script | None:
+        """A shell script, read once; None if it is not there or not text."""
+        return self._file("script", path, parse_script)
+
+    def _file(self, kind: str, path: str, read: Callable[[str, str], T]) -> T | None:
+        key = (kind, path)
+        if key not in self._shared:
+            source = self.files.text(path)
+            self._shared[key] = None if source is None else read(source.text, path)
+        return self._shared[key]  # type: ignore[return-value]
