@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from botlint.repo.files import Files
 
 
@@ -13,6 +15,7 @@ class ScriptFiles:
         self._texts: dict[str, str | None] = {}
         self._regular: dict[str, bool] = {}
         self._directories: dict[str, set[str]] | None = None
+        self._nested: tuple[frozenset[str], tuple[str, ...]] | None = None
 
     def text(self, path: str) -> str | None:
         """Content of a file, or of what a link inside the repository leads to; what is not UTF-8 as lone surrogates."""
@@ -41,14 +44,28 @@ class ScriptFiles:
         return found
 
     def is_dir(self, path: str) -> bool:
-        """Whether a directory is there."""
-        return self._files.is_dir(path)
+        """Whether a directory is there; a checkout makes one for a nested repository, and all that lead to it."""
+        return self._files.is_dir(path) or path in self._nested_repositories()[0]
 
-    def list_dir(self, path: str) -> list[str]:
-        """Names in a directory, sorted."""
+    def is_foreign(self, path: str) -> bool:
+        """Whether the path is inside a nested repository, whose files are not those of this revision."""
+        return path.startswith(self._nested_repositories()[1])
+
+    def _nested_repositories(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """The directories that nested repositories make, and the starts of the paths inside them."""
+        if self._nested is None:
+            nested = self._files.submodules()
+            above = {path[: match.start()] for path in nested for match in re.finditer("/", path)}
+            self._nested = (frozenset(above.union(nested)), tuple(f"{path}/" for path in nested))
+        return self._nested
+
+    def list_dir(self, path: str) -> list[str] | None:
+        """Names in a directory, sorted; None if that is a nested repository."""
+        if self.is_foreign(f"{path}/"):
+            return None
         if self._directories is None:
             directories: dict[str, set[str]] = {}
-            for file in [*self._files.paths(), *self._files.links()]:
+            for file in [*self._files.paths(), *self._files.links(), *self._files.submodules()]:
                 parts = file.split("/")
                 for depth in range(len(parts)):
                     directories.setdefault("/".join(parts[:depth]), set()).add(parts[depth])

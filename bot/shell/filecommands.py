@@ -199,7 +199,11 @@ def _revision_tree(shell: Shell, directory: str) -> dict[str, FileEntry]:
     todo = [directory]
     while todo:
         here = todo.pop()
-        for name in base.list_dir(here):
+        names = base.list_dir(here)
+        if names is None:
+            foreign = FileEntry("dir", None, None, inside=UNKNOWN_INSIDE)
+            out[here[len(directory) :].lstrip("/") if directory else here] = foreign
+        for name in names or ():
             path = f"{here}/{name}" if here else name
             if base.is_dir(path):
                 todo.append(path)

@@ -35,8 +35,12 @@ class RevisionFiles(Protocol):
         """Whether a directory is there."""
         ...
 
-    def list_dir(self, path: str) -> list[str]:
-        """Names in a directory, sorted."""
+    def is_foreign(self, path: str) -> bool:
+        """Whether the path is inside a nested repository, whose files are not those of this revision."""
+        ...
+
+    def list_dir(self, path: str) -> list[str] | None:
+        """Names in a directory, sorted; None if that is a nested repository."""
         ...
 
 
@@ -58,7 +62,9 @@ class Revision:
             return "unknown" if self.machine is None or path.startswith(NAMED) else self.machine(path)
         if inner == "" or self.files.is_dir(inner):
             return "dir"
-        return "file" if self.files.is_file(inner) else "missing"
+        if self.files.is_file(inner):
+            return "file"
+        return "unknown" if self.files.is_foreign(inner) else "missing"
 
     def text(self, path: str) -> str | None:
         """Content of a file, None if there is none or it cannot be read."""

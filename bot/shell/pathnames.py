@@ -131,13 +131,19 @@ def names_in(shell: Shell, directory: str) -> list[str] | None:
     if shell.files.holds_named(directory):
         return None
     if inner is not None and shell.files.base.is_dir(inner):
-        names.update(shell.files.base.list_dir(inner))
+        listed = shell.files.base.list_dir(inner)
+        if listed is None:
+            return None
+        names.update(listed)
     for where, entry in shell.files.entries:
         if entry.inside and (where == directory or directory.startswith(where + "/")):
             source = relative_to_workspace(entry.inside + directory[len(where) :])
             if entry.inside == UNKNOWN_INSIDE or source is None:
                 return None
-            names.update(shell.files.base.list_dir(source))
+            listed = shell.files.base.list_dir(source)
+            if listed is None:
+                return None
+            names.update(listed)
         if where.startswith(directory.rstrip("/") + "/"):
             name = where[len(directory.rstrip("/")) + 1 :].partition("/")[0]
             direct = where == f"{directory.rstrip('/')}/{name}"

@@ -59,6 +59,10 @@ class MemoryFiles:
         """Whether a directory is there."""
         return path in self._dirs
 
+    def is_foreign(self, path: str) -> bool:  # noqa: ARG002 - a mapping of texts has no nested repository
+        """Whether the path is inside a nested repository."""
+        return False
+
     def list_dir(self, path: str) -> list[str]:
         """Names in a directory."""
         return sorted(self._dirs.get(path, ()))
