@@ -10,7 +10,9 @@ from botlint.repo.files import MAX_FILE_SIZE, MAX_PATHS, Files, ListedFiles, Lis
 class MemoryFiles(ListedFiles):
     """Texts by path; with `under`, the files of another revision except those that `texts` replaces or (None) removes."""
 
-    def __init__(self, texts: Mapping[str, str | bytes | None], under: Files | None = None, label: str = "memory") -> None:
+    def __init__(
+        self, texts: Mapping[str, str | bytes | None], under: Files | None = None, label: str = "memory"
+    ) -> None:
         super().__init__(label, MAX_FILE_SIZE, MAX_PATHS)
         self._texts = {
             path: text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
@@ -22,8 +24,8 @@ class MemoryFiles(ListedFiles):
         listing = Listing()
         if self._under is not None:
             listing.files.update(dict.fromkeys(self._under.paths(), ""))
-            listing.symlinks.update(dict.fromkeys(self._under.links, ""))
-            listing.submodules.update(self._under.submodules)
+            listing.symlinks.update(dict.fromkeys(self._under.links(), ""))
+            listing.submodules.update(self._under.submodules())
         for path, text in self._texts.items():
             listing.symlinks.pop(path, None)
             if text is None:
