@@ -1109,8 +1109,8 @@ class Template:
         return to_text(self.evaluate(contexts))
 
 
-def _closing(text: str, start: int) -> int:
-    """Where the `}}` of an expression is, strings skipped; -1 where there is none."""
+def closing(text: str, start: int) -> int:
+    """Where the `}}` of the expression that is open at `start` is, strings skipped; -1 where there is none."""
     position = start
     while True:
         close = text.find("}}", position)
@@ -1139,7 +1139,7 @@ def compile_template(text: str, locate: Locate) -> Template:
     while (start := text.find("${{", position)) >= 0:
         if start > position:
             parts.append(text[position:start])
-        close = _closing(text, start + 3)
+        close = closing(text, start + 3)
         compiled = (
             SyntaxProblem("the expression is not closed", 0, 0)
             if close < 0

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from botlint.core.span import Problem, Span
 from botlint.documents.expressions import Template, compile_condition, compile_template, to_text
 from botlint.documents.yaml import Mapping as YamlMapping
-from botlint.documents.yaml import Node, Scalar, Schema, Sequence, load_yaml, to_plain
+from botlint.documents.yaml import Node, Scalar, Schema, Sequence, YamlDocument, load_yaml, to_plain
 
 MAX_STEPS = 10_000
 
@@ -325,7 +325,12 @@ def load_workflow(text: str, path: str, templates: TemplateCache | None = None) 
 
     Files that are read with the same `templates` share their compiled expressions.
     """
-    document = load_yaml(text, path, Schema.CORE)
+    return read_workflow(load_yaml(text, path, Schema.CORE), templates)
+
+
+def read_workflow(document: YamlDocument, templates: TemplateCache | None = None) -> Workflow:
+    """As `load_workflow`, from a document that was read with the core schema."""
+    path = document.path
     reader = _Reader(path, {} if templates is None else templates)
     reader.problems.extend(document.problems)
     root = document.root
