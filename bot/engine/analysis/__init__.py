@@ -1,0 +1,1 @@
+"""Algorithms behind facts that need more than a few lines."""
