@@ -57,8 +57,8 @@ class Fix:
 class Finding:
     """One fact that is wrong, with the set of jobs for which it is.
 
-    `subject` names what the fact is about without a position (an entry, a variable, a flag); together with the rule, the
-    path and an ordinal it makes the fingerprint. `steps` is the numbered proof, `remedy` the next step to take.
+    `subject` names what the fact is about without a position (an entry, a variable, a flag); together with the rule,
+    the path and an ordinal it makes the fingerprint. `steps` is the numbered proof, `remedy` the next step to take.
     `suppressed` is the reason of the comment that allows it (empty without one), `baselined` the day it was accepted.
     """
 
@@ -128,7 +128,7 @@ class Report:
 
 
 def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings in order, each with its fingerprint: rule, path, subject, and an ordinal among those that share these.
+    """The findings in order, each with its fingerprint: rule, path, subject, and an ordinal among the like.
 
     No line, column or message goes into it, so that it survives moved lines and reworded messages.
     """
@@ -138,7 +138,9 @@ def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
         key = (finding.rule, finding.span.path, finding.subject)
         ordinal = seen[key] = seen.get(key, 0) + 1
         text = "\0".join((*key, str(ordinal)))
-        done.append(replace(finding, fingerprint=hashlib.sha256(text.encode()).hexdigest()[:16]))
+        done.append(
+            replace(finding, fingerprint=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16])
+        )
     return done
 
 

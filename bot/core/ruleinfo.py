@@ -1,0 +1,27 @@
+"""What reports and settings know of a rule: its names, how bad it is, and why it exists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from botlint.core.finding import Certainty, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class RuleInfo:
+    """One rule without its predicates; `why` and `remedy` are for people, `sources` say where its facts come from."""
+
+    id: str
+    name: str
+    family: str
+    severity: Severity
+    certainty: Certainty = "certain"
+    why: str = ""
+    remedy: str = ""
+    sources: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What settings and comments may call it by, the most exact first: its name, id, former names, family."""
+        return self.name, self.id, *self.aliases, self.family
