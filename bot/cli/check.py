@@ -1,0 +1,57 @@
+"""`botlint check`: what is wrong, with proof."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from botlint.cli.common import Settings, common_options, no_collection
+from botlint.core.errors import CannotFinish, NothingToCheck
+
+if TYPE_CHECKING:
+    from botlint.core.finding import Report
+    from botlint.layouts.inferencex.job import Job
+    from botlint.plan.build import Planner
+    from botlint.plan.model import LaunchPlan
+
+FORMATS = ["text", "json", "sarif", "github", "junit", "markdown"]
+
+
+@click.command()
+@click.argument("path", required=False, default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--base", metavar="REV", help="Report only what the change from this revision brings.")
+@click.option("--head", metavar="REV", help="The changed revision (default: the working tree).")
+@click.option("--select", multiple=True, metavar="RULE", help="Only these rules or families (repeatable).")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="How to print it.")
+@common_options
+def check(
+    settings: Settings, path: Path, base: str | None, head: str | None, select: tuple[str, ...], form: str
+) -> int:
+    """Check the benchmark repository at PATH (default: the current folder).
+
+    Exit status: 0 clean, 1 findings at or above the fail level, 2 wrong usage or settings, 3 could not finish, 4 nothing
+    to check.
+
+    \b
+    Examples:
+      botlint check
+      botlint check --base origin/main
+      botlint check --base v1 --head v2 --format sarif -o botlint.sarif
+    """
+    from botlint.cli.checking import run_check
+
+    with no_collection():
+        outcome = run_check(path, base=base, head=head, select=select, settings=settings)
+    report = outcome.report
+    if not report.summary.jobs and not outcome.files:
+        raise NothingToCheck("no master config, workflow or script to check")
+    with settings.open_output() as stream:
+        stream.writelines(outcome.render(form, color=settings.use_color()))
+    for failure in report.failures:
+        settings.note(f"botlint: could not finish: {failure}")
+    if report.failures:
+        return CannotFinish.exit_code
+    return 1 if outcome.fails else 0

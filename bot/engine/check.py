@@ -1,0 +1,112 @@
+"""A check: rules over one revision, and what a change brings against its base."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from botlint.core.finding import Finding, Note, Report, Summary, summarize, with_fingerprints
+from botlint.engine.context import Context
+from botlint.engine.evaluate import Records, evaluate
+from botlint.engine.rules import Rule
+
+MAX_ERROR = 300
+"""Characters of an internal error that a report holds."""
+
+Adjust = Callable[[list[Finding], Context], list[Finding]]
+"""What settings, suppressions and the baseline make of findings."""
+
+
+def check(context: Context, rules: Sequence[Rule], adjust: Adjust | None = None) -> Report:
+    """All findings of the rules on the context's revision, or, with a base, those that it does not have.
+
+    A rule that fails is named in `failures`; the others finish.
+    """
+    failures: dict[str, None] = {}
+    findings = _findings(context, rules, failures)
+    if context.base is not None:
+        # What only a change can break is looked at once, in the change.
+        standing = [rule for rule in rules if rule.scope != "pull-request"]
+        findings = brought(_findings(context.base, standing, failures), findings)
+    if adjust is not None:
+        findings = adjust(findings, context)
+    for error in context.planner.failures if _planned(context) else ():
+        failures[f"plan: {type(error).__name__}: {error}"[:MAX_ERROR]] = None
+    notes = tuple(_notes(context))
+    summary = summarize(findings, _counts(context), notes)
+    return Report(tuple(findings), summary, notes, tuple(failures))
+
+
+def _findings(context: Context, rules: Iterable[Rule], failures: dict[str, None]) -> list[Finding]:
+    records = Records(context)
+    found: list[Finding] = []
+    for rule in rules:
+        try:
+            found.extend(evaluate(rule, records))
+        except Exception as error:
+            failures[f"rule {rule.name}: {type(error).__name__}: {error}"[:MAX_ERROR]] = None
+    return with_fingerprints(found)
+
+
+def brought(base: Iterable[Finding], head: Iterable[Finding]) -> list[Finding]:
+    """The findings of the head that the base does not have.
+
+    Two are the same if they say the same about the same subject of a file, wherever it stands now. What is left is the
+    same as what is left of the base as long as there is as much of it: a value in the message changed, not the fact.
+    """
+    base, head = list(base), list(head)
+    said = Counter(_statement(one) for one in base)
+    left = []
+    for one in head:
+        if said[_statement(one)] > 0:
+            said[_statement(one)] -= 1
+        else:
+            left.append(one)
+    subjects = Counter(statement[:3] for statement in said.elements())
+    new = []
+    for one in left:
+        key = _statement(one)[:3]
+        if subjects[key] > 0:
+            subjects[key] -= 1
+        else:
+            new.append(one)
+    return new
+
+
+def _statement(one: Finding) -> tuple[str, str, str, str]:
+    return one.rule, one.span.path, one.subject, one.message
+
+
+def _planned(context: Context) -> bool:
+    return "planner" in context.__dict__
+
+
+def _counts(context: Context) -> Summary:
+    if "plans" not in context.__dict__:
+        return Summary()
+    outcomes = Counter(plan.launch.outcome for plan in context.plans)
+    return Summary(
+        jobs=len(context.plans),
+        serves=outcomes["serves"],
+        exits=outcomes["exits"],
+        undecided=outcomes["undecided"],
+    )
+
+
+def _notes(context: Context) -> Iterable[Note]:
+    notes = dict(context.notes)
+    if _planned(context):
+        for problem in context.planner.all_problems:
+            notes[Note("unread", problem.message, problem.span.path, problem.span.line)] = None
+    else:
+        for problem in context.files.problems:
+            notes[Note("unread", problem.message, problem.span.path, problem.span.line)] = None
+    if "plans" in context.__dict__:
+        for plan in context.plans:
+            if plan.launch.outcome == "undecided":
+                kind = "budget" if "budget" in (plan.launch.reason or "") else "undecided"
+                where = plan.launch.reason_at
+                path, line = (where.path, where.line) if where is not None else (plan.config.path, plan.config.line)
+                notes[Note(kind, f"{plan.entry}: {plan.launch.reason}", path, line)] = None
+    return sorted(notes, key=lambda one: (one.kind, one.path, one.line, one.message))
+

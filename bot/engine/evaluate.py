@@ -1,0 +1,280 @@
+"""Rules over the records of a revision: who violates them, merged over jobs into findings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from botlint.core.finding import Certainty, Edit, Finding, Fix, JobRef, Related
+from botlint.core.span import Span
+from botlint.engine.context import Context
+from botlint.engine.rules import Rule
+from botlint.engine.versions import VersionRange
+from botlint.engine.views.base import Chain, Core
+from botlint.engine.views.job import JobSource
+from botlint.engine.views.registry import full_names, lineage
+
+MAX_RELATED = 12
+"""Related places of one finding."""
+
+MAX_STEPS = 40
+"""Steps of one proof."""
+
+MAX_FINDINGS = 2_000
+"""Findings of one rule."""
+
+
+@dataclass(slots=True)
+class Group:
+    """Records for which a rule's facts are the same: one of them, and the outermost cores of all."""
+
+    chain: Chain
+    outer: list[Core]
+
+
+@dataclass
+class Records:
+    """The records of one revision, made when a rule needs them and grouped by what a rule looks at."""
+
+    context: Context
+    _roots: dict[str, list[Core]] = field(default_factory=dict)
+    _groups: dict[tuple[str, tuple[str, ...]], list[Group]] = field(default_factory=dict)
+
+    def roots(self, view: str) -> list[Core]:
+        """The records of a view that is below no other."""
+        found = self._roots.get(view)
+        if found is None:
+            found = self._roots[view] = list(lineage(view)[0].build(self.context, ()))
+        return found
+
+    def groups(self, rule: Rule) -> Iterable[Group]:
+        """The groups of records that a rule tells apart."""
+        path = lineage(rule.view)
+        outer = full_names(path[0].name, path[0].facts)
+        used = tuple(sorted(name for name in rule.names if name in outer))
+        if len(path) == 1:
+            return self._grouped(path[0].name, used)
+        found: Iterable[Group] = self._below(path[0].name, path[1].name, used)
+        for view in path[2:]:
+            found = self._descend(found, view.name)
+        return found
+
+    def _grouped(self, view: str, used: tuple[str, ...]) -> list[Group]:
+        key = (view, used)
+        found = self._groups.get(key)
+        if found is None:
+            groups: dict[object, Group] = {}
+            for core in self.roots(view):
+                facts = _identity(core, used) if view == "job" else id(core)
+                group = groups.setdefault(facts, Group((core,), []))
+                group.outer.append(core)
+            found = self._groups[key] = list(groups.values())
+        return found
+
+    def _below(self, top: str, view: str, used: tuple[str, ...]) -> list[Group]:
+        key = (view, used)
+        found = self._groups.get(key)
+        if found is None:
+            groups: dict[object, Group] = {}
+            for core in self.roots(top):
+                facts = _identity(core, used)
+                for child in self.children((core,), view):
+                    group = groups.setdefault((facts, id(child)), Group((core, child), []))
+                    group.outer.append(core)
+            found = self._groups[key] = list(groups.values())
+        return found
+
+    def _descend(self, groups: Iterable[Group], view: str) -> Iterator[Group]:
+        for group in groups:
+            for child in self.children(group.chain, view):
+                yield Group((*group.chain, child), group.outer)
+
+    def children(self, chain: Chain, view: str) -> tuple[Core, ...]:
+        """The records of a view below one record."""
+        core = chain[-1]
+        found = core.children.get(view)
+        if found is None:
+            found = core.children[view] = tuple(lineage(view)[-1].build(self.context, chain))
+        return found
+
+
+def _identity(core: Core, used: Sequence[str]) -> object:
+    """The values of these facts, in a form that can be compared; facts that are not known count too."""
+    return tuple(_frozen(core.values[name]) if name in core.values else None for name in used)
+
+
+def _frozen(value: object) -> object:
+    if isinstance(value, (dict, list)):
+        return json.dumps(value, sort_keys=True, default=str)
+    # True == 1, but CEL tells them apart.
+    return (type(value).__name__, value)
+
+
+def evaluate(rule: Rule, records: Records) -> list[Finding]:
+    """The findings of a rule over a revision, jobs merged, without fingerprints.
+
+    Raises RuleFault when an expression of the rule cannot be evaluated.
+    """
+    context = records.context
+    merged: dict[tuple[object, ...], _Merged] = {}
+    for group in records.groups(rule):
+        certainty = _applies(rule, group.chain)
+        if certainty is None:
+            continue
+        values, unknown = _facts(group.chain)
+        if rule.when is not None and rule.when.evaluate(values, unknown) is not True:
+            continue
+        if rule.require.evaluate(values, unknown) is not False:
+            continue
+        message = rule.message.render(values, unknown)
+        subject = rule.subject.render(values, unknown) if rule.subject is not None else group.chain[-1].key
+        for core, span in _places(rule, group, context):
+            key = (span, message, certainty)
+            found = merged.get(key)
+            if found is None:
+                if len(merged) >= MAX_FINDINGS:
+                    break
+                chain = (core, *group.chain[1:])
+                found = merged[key] = _Merged(chain, message, subject, certainty, values, unknown, [])
+            if isinstance(core.source, JobSource):
+                found.jobs.append(core.source)
+    return [_finding(rule, span, one, context) for (span, *_), one in merged.items() if isinstance(span, Span)]
+
+
+@dataclass(slots=True)
+class _Merged:
+    chain: Chain
+    message: str
+    subject: str
+    certainty: Certainty
+    values: Mapping[str, object]
+    unknown: Mapping[str, frozenset[str]]
+    jobs: list[JobSource]
+
+
+def _facts(chain: Chain) -> tuple[dict[str, object], Mapping[str, frozenset[str]]]:
+    values: dict[str, object] = {}
+    unknown: dict[str, frozenset[str]] = {}
+    for core in chain:
+        values.update(core.values)
+        unknown.update(core.unknown)
+    return values, unknown
+
+
+def _applies(rule: Rule, chain: Chain) -> Certainty | None:
+    """How sure a finding of the rule would be for the version of the record's server; None outside of the range."""
+    if rule.versions is None:
+        return rule.certainty
+    server = chain[1].values
+    wanted = rule.versions.get(str(server.get("server.engine", "")))
+    if wanted is None:
+        return None
+    exact = server.get("server.version")
+    versions = [exact] if isinstance(exact, str) else server.get("server.versions")
+    if not isinstance(versions, list) or not versions or not _holds(wanted, versions):
+        return None
+    return rule.certainty if isinstance(exact, str) else "possible"
+
+
+def _holds(wanted: VersionRange, versions: Sequence[str]) -> bool:
+    return all(wanted.holds(version) is True for version in versions)
+
+
+def _places(rule: Rule, group: Group, context: Context) -> Iterator[tuple[Core, Span]]:
+    """The primary place for each outermost core; the places of inner records are the same for all."""
+    names = rule.at or tuple(lineage(rule.view)[-1].anchors)
+    inner: dict[str, Span | None] = {}
+    for core in group.outer:
+        chain = (core, *group.chain[1:])
+        for name in names:
+            owner = _owner(rule, name)
+            if owner == 0:
+                span = core.span(name, chain, context)
+            elif name in inner:
+                span = inner[name]
+            else:
+                span = inner[name] = chain[owner].span(name, chain, context)
+            if span is not None:
+                yield core, span
+                break
+
+
+def _owner(rule: Rule, anchor: str) -> int:
+    """Which record of the chain has an anchor: the innermost that knows the name."""
+    path = lineage(rule.view)
+    for index in range(len(path) - 1, -1, -1):
+        if anchor in path[index].anchors:
+            return index
+    return 0
+
+
+def _span(rule: Rule, name: str, chain: Chain, context: Context) -> Span | None:
+    return chain[_owner(rule, name)].span(name, chain, context)
+
+
+def _finding(rule: Rule, span: Span, one: _Merged, context: Context) -> Finding:
+    refs = sorted({_reference(source) for source in one.jobs})
+    related = []
+    for name, template in rule.related:
+        where = _span(rule, name, one.chain, context)
+        if where is not None and where != span:
+            related.append(Related(where, template.render(one.values, one.unknown)))
+    return Finding(
+        rule=rule.name,
+        severity=rule.severity,
+        certainty=one.certainty,
+        message=one.message,
+        span=span,
+        subject=one.subject,
+        entries=tuple(dict.fromkeys(ref.entry for ref in refs)),
+        jobs=tuple(refs),
+        related=tuple(related[:MAX_RELATED]),
+        steps=_proof(rule, one, context),
+        remedy=rule.remedy.render(one.values, one.unknown),
+        fix=_fix(rule, one, context),
+    )
+
+
+def _reference(source: JobSource) -> JobRef:
+    conc = source.job.row.get("conc", "")
+    text = ",".join(map(str, conc)) if isinstance(conc, list) else str(conc)
+    return JobRef(source.job.entry, source.job.scenario, source.job.arm_index, text)
+
+
+def _proof(rule: Rule, one: _Merged, context: Context) -> tuple[str, ...]:
+    """The steps from the cause to the effect for the first of the jobs."""
+    if not rule.proof or not one.jobs:
+        return ()
+    source = one.jobs[0]
+    steps: dict[str, None] = {}
+    for template in rule.proof:
+        name = template.render(one.values, one.unknown)
+        runner = source.launch.runners[0]
+        if name == "ending":
+            found = context.explainer.ending(source.job, runner)
+        else:
+            found = context.explainer.explain(source.job, name, runner).steps
+        for step in found:
+            text = " ".join(step.text.split())
+            steps[f"{step.span.path}:{step.span.line}  {text}{f'  ({step.note})' if step.note else ''}"] = None
+    return tuple(steps)[:MAX_STEPS]
+
+
+def _fix(rule: Rule, one: _Merged, context: Context) -> Fix | None:
+    if rule.fix_form is None or rule.fix_title is None:
+        return None
+    edits = []
+    for name, template, line in rule.fix:
+        where = _span(rule, name, one.chain, context)
+        if where is None:
+            return None
+        text = template.render(one.values, one.unknown)
+        edits.append(Edit(_lines(where) if line else where, text))
+    return Fix(rule.fix_title.render(one.values, one.unknown), rule.fix_form.safe, tuple(edits))
+
+
+def _lines(span: Span) -> Span:
+    """The whole lines that a span touches, the end of the last one included."""
+    last = span.end_line if span.end_column > 1 or span.end_line == span.line else span.end_line - 1
+    return Span(span.path, span.line, 1, last + 1, 1)

@@ -1,0 +1,262 @@
+"""CEL expressions over facts: compiled against the declared types, evaluated with unknown facts left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import Any
+
+from cel_expr_python import cel
+from cel_expr_python.ext import ext_bindings, ext_math, ext_optional, ext_strings
+
+from botlint.engine.views.base import Fact, FactType
+
+MAX_EXPRESSION = 4_000
+"""Characters of one expression."""
+
+MAX_UNKNOWN_KEYS = 2
+"""Keys with an unknown value for which samples are tried."""
+
+_SAMPLES = ("", "0", "1", "\ufffd")
+"""Stand for an unknown text: what holds for all of them is taken to hold for any."""
+
+_TOKEN = re.compile(
+    r"""(?:[rR]?"(?:\\.|[^"\\])*"|[rR]?'(?:\\.|[^'\\])*')|(?P<name>[A-Za-z_]\w*(?:\.\??[A-Za-z_]\w*)*)""", re.DOTALL
+)
+_STRING = r"""(?:"([^"\\]*)"|'([^'\\]*)')"""
+_MISSING = ("No value with name", "Key not found", "not found in Activation", "key not found", "no such key")
+_LOCATION = re.compile(r"<input>:(\d+):(\d+): (.*)")
+
+
+class ExpressionError(Exception):
+    """An expression that cannot be compiled; `line` and `column` count from 1 within the expression."""
+
+    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+class RuleFault(Exception):  # noqa: N818 - a fault of the rule, told as such
+    """An expression that cannot be evaluated for a reason other than an unknown fact (division by zero)."""
+
+
+@cache
+def _type(name: FactType) -> Any:
+    kinds: dict[str, Any] = {
+        "string": cel.Type.STRING,
+        "int": cel.Type.INT,
+        "double": cel.Type.DOUBLE,
+        "bool": cel.Type.BOOL,
+        "list<string>": cel.Type.List(cel.Type.STRING),
+        "list<int>": cel.Type.List(cel.Type.INT),
+        "list<dyn>": cel.Type.List(cel.Type.DYN),
+        "map<string,string>": cel.Type.Map(cel.Type.STRING, cel.Type.STRING),
+        "map<string,dyn>": cel.Type.Map(cel.Type.STRING, cel.Type.DYN),
+    }
+    return kinds[name]
+
+
+class Vocabulary:
+    """The facts that the expressions of one view may use, by their full names."""
+
+    def __init__(self, facts: Mapping[str, Fact]) -> None:
+        self.facts = facts
+        extensions = [
+            ext_strings.ExtStrings(),
+            ext_math.ExtMath(),
+            ext_optional.ExtOptional(),
+            ext_bindings.ExtBindings(),
+        ]
+        self.environment = cel.NewEnv(
+            variables={name: _type(fact.type) for name, fact in facts.items()}, extensions=extensions
+        )
+
+    def compile(self, text: str, result: str | None = None) -> Expression:
+        """An expression, checked against the types; `result` is the type that it must have (`bool`).
+
+        Raises ExpressionError.
+        """
+        if len(text) > MAX_EXPRESSION:
+            raise ExpressionError(f"longer than {MAX_EXPRESSION} characters")
+        try:
+            compiled = self.environment.compile(text)
+        except Exception as error:
+            raise _compile_error(str(error)) from None
+        if result is not None:
+            kind = compiled.return_type().name().lower()
+            if kind not in (result, "dyn"):
+                raise ExpressionError(f"must be a {result}, is a {kind}")
+        names, keys = _mentions(text, self.facts)
+        return Expression(text, compiled, names, keys, self.environment)
+
+
+def _compile_error(text: str) -> ExpressionError:
+    found = _LOCATION.search(text)
+    if found is None:
+        return ExpressionError(text.splitlines()[0] if text else "cannot be compiled")
+    return ExpressionError(found[3].strip(), int(found[1]), int(found[2]))
+
+
+def _mentions(text: str, facts: Mapping[str, Fact]) -> tuple[tuple[str, ...], Mapping[str, frozenset[str]]]:
+    """The facts that an expression names, and per map fact the keys that it names."""
+    names: dict[str, None] = {}
+    keys: dict[str, set[str]] = {}
+    for match in _TOKEN.finditer(text):
+        parts = (match["name"] or "").split(".")
+        name = ".".join(parts[:2])
+        if name in facts:
+            names[name] = None
+            if facts[name].type.startswith("map"):
+                found = keys.setdefault(name, set())
+                if len(parts) > 2:
+                    found.add(parts[2].lstrip("?"))
+                follows = re.match(rf"\[\??{_STRING}", text[match.end() :])
+                if follows:
+                    found.add(follows[1] or follows[2] or "")
+                before = re.search(rf"{_STRING}\s+in\s+$", text[: match.start()])
+                if before:
+                    found.add(before[1] or before[2] or "")
+    return tuple(names), {name: frozenset(found) for name, found in keys.items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expression:
+    """A compiled expression: `names` are the facts that it uses, `keys` the keys of map facts that it names."""
+
+    text: str
+    compiled: Any
+    names: tuple[str, ...]
+    keys: Mapping[str, frozenset[str]]
+    environment: Any
+
+    def evaluate(self, values: Mapping[str, object], unknown: Mapping[str, frozenset[str]]) -> object | None:
+        """The value of the expression, None if an unknown fact leaves it open.
+
+        Raises RuleFault when it cannot be evaluated for another reason.
+        """
+        data = {name: values[name] for name in self.names if name in values}
+        open_keys = [
+            (name, key) for name, keys in self.keys.items() for key in sorted(keys & unknown.get(name, frozenset()))
+        ]
+        if not open_keys:
+            return self._once(data)
+        if len(open_keys) > MAX_UNKNOWN_KEYS:
+            return None
+        results: list[object] = []
+        for sample in product(_SAMPLES, repeat=len(open_keys)):
+            tried = dict(data)
+            for (name, key), text in zip(open_keys, sample, strict=True):
+                inner = tried.get(name)
+                tried[name] = {**(inner if isinstance(inner, dict) else {}), key: text}
+            results.append(self._once(tried))
+            if results[-1] is None or results[-1] != results[0]:
+                return None
+        return results[0]
+
+    def _once(self, data: Mapping[str, object]) -> object | None:
+        value = self.compiled.eval(data=data)
+        if value.type().name() != "ERROR":
+            return _plain(value)
+        text = str(value.value())
+        if any(part in text for part in _MISSING):
+            return None
+        raise RuleFault(f"{self.text.strip()}: {text}")
+
+
+def _plain(value: Any) -> object:
+    return value.plain_value()
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A text with `{CEL}` in it; two braces stand for one."""
+
+    parts: tuple[str | Expression, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The facts that the text needs."""
+        return tuple(dict.fromkeys(n for part in self.parts if isinstance(part, Expression) for n in part.names))
+
+    def render(self, values: Mapping[str, object], unknown: Mapping[str, frozenset[str]]) -> str:
+        """The text with its values; what is unknown is shown as `?`."""
+        return "".join(part if isinstance(part, str) else shown(part.evaluate(values, unknown)) for part in self.parts)
+
+
+def shown(value: object) -> str:
+    """A value for people."""
+    if value is None:
+        return "?"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}={shown(inner)}" for key, inner in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(shown(inner) for inner in value)
+    return str(value)
+
+
+def compile_template(text: str, compile_expression: Callable[[str], Expression]) -> Template:
+    """A text with expressions in braces.
+
+    Raises ExpressionError with the place in the text.
+    """
+    parts: list[str | Expression] = []
+    plain = ""
+    index = 0
+    while index < len(text):
+        char = text[index]
+        if char in "{}" and text[index : index + 2] == char * 2:
+            plain += char
+            index += 2
+        elif char == "{":
+            end = _closing(text, index + 1)
+            if end is None:
+                raise ExpressionError("a brace is not closed", *_place(text, index))
+            if plain:
+                parts.append(plain)
+                plain = ""
+            try:
+                parts.append(compile_expression(text[index + 1 : end]))
+            except ExpressionError as error:
+                raise ExpressionError(error.message, *_place(text, index + 1)) from None
+            index = end + 1
+        else:
+            plain += char
+            index += 1
+    return Template((*parts, plain) if plain or not parts else tuple(parts))
+
+
+def _closing(text: str, start: int) -> int | None:
+    """The index of the brace that ends the expression which begins at `start`."""
+    depth = 0
+    quote = ""
+    for index in range(start, len(text)):
+        char = text[index]
+        if quote:
+            quote = "" if char == quote and text[index - 1] != "\\" else quote
+        elif char in "\"'":
+            quote = char
+        elif char == "{":
+            depth += 1
+        elif char == "}":
+            if depth == 0:
+                return index
+            depth -= 1
+    return None
+
+
+def _place(text: str, index: int) -> tuple[int, int]:
+    return text.count("\n", 0, index) + 1, index - (text.rfind("\n", 0, index) + 1) + 1
+
+
+def full_names(view: str, facts: Iterable[Fact]) -> dict[str, Fact]:
+    """The facts of a view by their full names: `view.fact`, unless the fact's name has a dot itself."""
+    return {fact.name if "." in fact.name else f"{view}.{fact.name}": fact for fact in facts}

@@ -1,0 +1,365 @@
+"""Rule files: read, checked against the facts that exist, and compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from typing import Any
+
+import yaml as plain_yaml
+
+from botlint.core.errors import UsageError
+from botlint.core.finding import Certainty, Severity
+from botlint.core.span import Problem, Span
+from botlint.documents.yaml import Mapping as MappingNode
+from botlint.documents.yaml import Scalar, YamlDocument, find, load_yaml, to_plain
+from botlint.engine.predicates import Expression, ExpressionError, Template, Vocabulary, compile_template
+from botlint.engine.versions import VersionRange, parse_range
+from botlint.engine.views.registry import anchors_of, lineage, views, vocabulary
+
+MAX_RULES = 500
+"""Custom rules of a repository that are read."""
+
+MAX_RULE_FILE = 200_000
+"""Characters of one rule file."""
+
+_EXPRESSIONS = ("when", "require")
+
+
+class RuleError(Exception):
+    """A rule file with errors; each has its place."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("; ".join(f"{p.span.path}:{p.span.line}:{p.span.column}: {p.message}" for p in problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A place that a finding points at, with a few words."""
+
+    at: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class FixEdit:
+    """One edit of a rule's fix: what replaces an anchor; `line` takes the whole lines."""
+
+    at: str
+    text: str
+    line: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FixForm:
+    """The fix that a rule offers."""
+
+    title: str
+    safe: bool
+    edits: tuple[FixEdit, ...]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule; its expressions are compiled when they are first needed, those of a custom rule when it is loaded."""
+
+    id: str
+    name: str
+    family: str
+    severity: Severity
+    certainty: Certainty
+    scope: str
+    view: str
+    message_text: str
+    when_text: str | None = None
+    require_text: str = "false"
+    at: tuple[str, ...] = ()
+    related_forms: tuple[Pointer, ...] = ()
+    subject_text: str | None = None
+    proof_texts: tuple[str, ...] = ()
+    remedy_text: str = ""
+    why: str = ""
+    sources: tuple[str, ...] = ()
+    versions: Mapping[str, VersionRange] | None = None
+    version_texts: Mapping[str, str] | None = None
+    fix_form: FixForm | None = None
+    examples: tuple[Mapping[str, Any], ...] = ()
+    aliases: tuple[str, ...] = ()
+    path: str = ""
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return vocabulary(self.view)
+
+    @cached_property
+    def when(self) -> Expression | None:
+        return None if self.when_text is None else self._vocabulary.compile(self.when_text, "bool")
+
+    @cached_property
+    def require(self) -> Expression:
+        return self._vocabulary.compile(self.require_text, "bool")
+
+    def _template(self, text: str) -> Template:
+        return compile_template(text, self._vocabulary.compile)
+
+    @cached_property
+    def message(self) -> Template:
+        return self._template(self.message_text)
+
+    @cached_property
+    def remedy(self) -> Template:
+        return self._template(self.remedy_text)
+
+    @cached_property
+    def subject(self) -> Template | None:
+        return None if self.subject_text is None else self._template(self.subject_text)
+
+    @cached_property
+    def related(self) -> tuple[tuple[str, Template], ...]:
+        return tuple((form.at, self._template(form.message)) for form in self.related_forms)
+
+    @cached_property
+    def proof(self) -> tuple[Template, ...]:
+        return tuple(self._template(text) for text in self.proof_texts)
+
+    @cached_property
+    def fix(self) -> tuple[tuple[str, Template, bool], ...]:
+        form = self.fix_form
+        return tuple((edit.at, self._template(edit.text), edit.line) for edit in form.edits) if form else ()
+
+    @cached_property
+    def fix_title(self) -> Template | None:
+        return self._template(self.fix_form.title) if self.fix_form else None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The facts on which verdict and texts of a finding depend."""
+        expressions = [one for one in (self.when, self.require) if one is not None]
+        templates = [self.message, self.remedy, *(text for _, text in self.related), *self.proof]
+        templates.extend(one for one in (self.subject, self.fix_title) if one is not None)
+        templates.extend(text for _, text, _ in self.fix)
+        return tuple(dict.fromkeys(name for one in (*expressions, *templates) for name in one.names))
+
+    def compile(self) -> None:
+        """Compiles everything.
+
+        Raises ExpressionError.
+        """
+        assert self.names is not None
+
+
+def _plain_list(value: object) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list) else () if value is None else (value,)
+
+
+def rule_from(data: Mapping[str, Any], family: str, path: str) -> Rule:
+    """A rule from the plain values of its file, whose form was checked."""
+    versions = data.get("versions")
+    fix = data.get("fix")
+    scope = str(data["scope"])
+    return Rule(
+        id=data["id"],
+        name=data["name"],
+        family=family,
+        severity=data["severity"],
+        certainty=data.get("certainty", "certain"),
+        scope=scope,
+        view=data.get("view", "job"),
+        message_text=data["message"].strip(),
+        when_text=data.get("when"),
+        require_text=data.get("require", "false"),
+        at=tuple(str(one) for one in _plain_list(data.get("at"))),
+        related_forms=tuple(Pointer(one["at"], one["message"]) for one in _plain_list(data.get("related"))),
+        subject_text=data.get("subject"),
+        proof_texts=tuple(_plain_list(data.get("proof"))),
+        remedy_text=str(data.get("remedy", "")).strip(),
+        why=str(data.get("why", "")).strip(),
+        sources=tuple(str(one) for one in _plain_list(data.get("sources"))),
+        versions={name: parse_range(text) for name, text in versions.items()} if versions else None,
+        version_texts=versions,
+        fix_form=FixForm(
+            fix["title"],
+            bool(fix.get("safe", False)),
+            tuple(FixEdit(e["at"], e.get("text", ""), bool(e.get("line", False))) for e in fix["edits"]),
+        )
+        if fix
+        else None,
+        examples=tuple(_plain_list(data.get("examples"))),
+        aliases=tuple(_plain_list(data.get("aliases"))),
+        path=path,
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- with places
+
+
+def load_rule(text: str, path: str, family: str) -> Rule:
+    """A rule from its file's text, everything checked and compiled.
+
+    Raises RuleError with the place of each error.
+    """
+    if len(text) > MAX_RULE_FILE:
+        raise RuleError([Problem(f"longer than {MAX_RULE_FILE} characters", Span(path, 1, 1, 1, 1), "rule")])
+    document = load_yaml(text, path)
+    problems = list(document.problems) or _form_problems(document, path)
+    if problems:
+        raise RuleError(problems)
+    data = to_plain(document.root)
+    problems = _content_problems(data, document)
+    if problems:
+        raise RuleError(problems)
+    rule = rule_from(data, family, path)
+    problems = _expression_problems(rule, data, document)
+    if problems:
+        raise RuleError(problems)
+    return rule
+
+
+def _at(document: YamlDocument, path: Sequence[str | int]) -> Span:
+    """Where the value at a path is written, else the nearest that is."""
+    for length in range(len(path), -1, -1):
+        node = find(document.root, path[:length])
+        if node is not None:
+            return node.span
+    return Span(document.path, 1, 1, 1, 1)
+
+
+def _form_problems(document: YamlDocument, path: str) -> list[Problem]:
+    """What does not have the form of `rule.schema.json`."""
+    from botlint.engine.schema import schema_errors
+
+    if not isinstance(document.root, MappingNode):
+        return [Problem("not a mapping", Span(path, 1, 1, 1, 1), "rule")]
+    return [
+        Problem(message, _at(document, where), "rule")
+        for where, message in schema_errors("rule.schema.json", to_plain(document.root))
+    ]
+
+
+def _content_problems(data: Mapping[str, Any], document: YamlDocument) -> list[Problem]:
+    found: list[Problem] = []
+
+    def wrong(message: str, *path: str | int) -> None:
+        found.append(Problem(message, _at(document, path), "rule"))
+
+    view = data.get("view", "job")
+    if view not in views():
+        wrong(f"unknown view {view!r}; views are {', '.join(views())}", "view")
+        return found
+    anchors = set(anchors_of(view))
+    places: list[tuple[str, tuple[str | int, ...]]] = []
+    at = data.get("at")
+    if isinstance(at, str):
+        places.append((at, ("at",)))
+    elif at:
+        places.extend((name, ("at", number)) for number, name in enumerate(at))
+    places.extend((one["at"], ("related", n, "at")) for n, one in enumerate(data.get("related") or ()))
+    places.extend((one["at"], ("fix", "edits", n, "at")) for n, one in enumerate((data.get("fix") or {}).get("edits", ())))
+    for name, where in places:
+        if name not in anchors:
+            wrong(f"unknown anchor {name!r}; anchors of {view} are {', '.join(sorted(anchors))}", *where)
+    if data.get("versions"):
+        if "server" not in {one.name for one in lineage(view)}:
+            wrong("versions need a view of a server", "versions")
+        for name, text in data["versions"].items():
+            try:
+                parse_range(text)
+            except ValueError as error:
+                wrong(str(error), "versions", name)
+    return found
+
+
+def _expression_problems(rule: Rule, data: Mapping[str, Any], document: YamlDocument) -> list[Problem]:
+    found: list[Problem] = []
+    words = vocabulary(rule.view)
+
+    def check(path: tuple[str | int, ...], kind: str) -> None:
+        node = find(document.root, path)
+        if not isinstance(node, Scalar):
+            return
+        text = node.text
+        try:
+            if kind == "template":
+                compile_template(text, words.compile)
+            else:
+                words.compile(text, kind)
+        except ExpressionError as error:
+            found.append(Problem(error.message, _within(node, error), "rule"))
+
+    for name in _EXPRESSIONS:
+        check((name,), "bool")
+    for name in ("message", "remedy", "subject"):
+        check((name,), "template")
+    for number in range(len(data.get("related") or ())):
+        check(("related", number, "message"), "template")
+    for number in range(len(_plain_list(data.get("proof")))):
+        check(("proof", number), "template")
+    if data.get("fix"):
+        check(("fix", "title"), "template")
+        for number in range(len(data["fix"]["edits"])):
+            check(("fix", "edits", number, "text"), "template")
+    return found
+
+
+def _within(node: Scalar, error: ExpressionError) -> Span:
+    """The place of an error inside a scalar's text."""
+    lines = node.text.split("\n")
+    offset = sum(len(line) + 1 for line in lines[: error.line - 1]) + error.column - 1
+    offset = max(0, min(offset, max(0, len(node.text) - 1)))
+    return node.subspan(offset, offset + 1)
+
+
+# ----------------------------------------------------------------------------------------------------------- all rules
+
+
+def builtin_files() -> list[tuple[str, str, Any]]:
+    """Family, name and file of every rule that ships."""
+    root = resources.files("botlint.rules")
+    found = []
+    for family in sorted(root.iterdir(), key=lambda one: one.name):
+        if family.is_dir() and not family.name.startswith(("_", ".")):
+            for file in sorted(family.iterdir(), key=lambda one: one.name):
+                if file.name.endswith(".yaml"):
+                    found.append((family.name, f"rules/{family.name}/{file.name}", file))
+    return found
+
+
+def builtin_rules() -> list[Rule]:
+    """The rules that ship, in the order of their ids; tests have checked their form."""
+    rules = []
+    for family, path, file in builtin_files():
+        data = plain_yaml.load(file.read_text(encoding="utf-8"), plain_yaml.CSafeLoader)  # noqa: S506 - a safe loader
+        rules.append(rule_from(data, family, path))
+    return sorted(rules, key=lambda rule: (len(rule.id), rule.id))
+
+
+def custom_rules(texts: Iterable[tuple[str, str]], taken: Iterable[Rule]) -> list[Rule]:
+    """A repository's own rules from (path, text) pairs; their family is `custom`.
+
+    Raises UsageError with the place of every error.
+    """
+    problems: list[Problem] = []
+    rules: list[Rule] = []
+    known = {key for rule in taken for key in (rule.id, rule.name, *rule.aliases)}
+    for path, text in texts:
+        if len(rules) >= MAX_RULES:
+            problems.append(Problem(f"more than {MAX_RULES} custom rules", Span(path, 1, 1, 1, 1), "rule"))
+            break
+        try:
+            rule = load_rule(text, path, "custom")
+        except RuleError as error:
+            problems.extend(error.problems)
+            continue
+        if {rule.id, rule.name} & known:
+            problems.append(Problem(f"{rule.id} {rule.name}: the id or name is taken", Span(path, 1, 1, 1, 1), "rule"))
+            continue
+        known |= {rule.id, rule.name}
+        rules.append(rule)
+    if problems:
+        lines = [f"{p.span.path}:{p.span.line}:{p.span.column}: {p.message}" for p in problems]
+        raise UsageError("\n".join(["custom rules cannot be used:", *lines]))
+    return rules
+
