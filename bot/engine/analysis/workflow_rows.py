@@ -1,0 +1,141 @@
+"""Generated rows as workflow jobs get them: which rows a job with a matrix takes, and which fields those have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from botlint.documents.expressions import to_text
+from botlint.layouts.inferencex.callers import Caller
+from botlint.layouts.inferencex.entry_models import MULTI_NODE, SINGLE_NODE, FieldType, ModelField, Validation
+from botlint.layouts.inferencex.generator_facts import AGENTIC, FIXED
+
+if TYPE_CHECKING:
+    from botlint.engine.context import Context
+    from botlint.layouts.inferencex.job import Job
+
+MAX_VALUES = 8
+
+Kind = tuple[bool, bool]
+"""Of a row: whether it is for several nodes, whether it is agentic."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOfJob:
+    """The rows that a workflow job takes. `path` is where its expressions find one; `kinds` are those that fit it.
+
+    `jobs` are the generated jobs among them; for a job of evals those whose rows are marked for one are not told apart.
+    """
+
+    caller: Caller
+    kinds: tuple[Kind, ...]
+    jobs: tuple[Job, ...]
+    fields: frozenset[str]
+    """The keys that a row of these kinds can have."""
+    settable: frozenset[str]
+    """The fields that an arm or entry of these kinds can set to more than one value."""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Where expressions find the row: `('matrix', 'config')`."""
+        return self.caller.row_path
+
+    def others(self, field: tuple[str, ...], text: str) -> list[str]:
+        """The values of a field among the rows, as texts, other than one text."""
+        found: dict[str, None] = {}
+        for job in self.jobs:
+            value = at(job.row, field)
+            shown = None if value is None or isinstance(value, list | dict) else str(to_text(value))
+            if shown not in (None, text):
+                found[str(shown)] = None
+                if len(found) >= MAX_VALUES:
+                    break
+        return list(found)
+
+    def with_other(self, field: tuple[str, ...], text: str) -> Job | None:
+        """The first job whose row has another value than a text in a field."""
+        for job in self.jobs:
+            value = at(job.row, field)
+            if value is not None and not isinstance(value, list | dict) and str(to_text(value)) != text:
+                return job
+        return None
+
+
+def at(row: Mapping[str, Any], path: Iterable[str]) -> Any:
+    """The value of a row at a path of keys, None if there is none."""
+    value: Any = row
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def rows_of_job(context: Context) -> Mapping[tuple[str, str], RowsOfJob]:
+    """The rows of each workflow job that takes any, by workflow file and job."""
+    found: dict[tuple[str, str], RowsOfJob] = {}
+    shared: dict[tuple[Any, ...], RowsOfJob] = {}
+    for caller in context.planner.workflows.callers:
+        level = caller.chain[caller.row_level]
+        key = (level.workflow.path, level.job.id)
+        if key in found:
+            continue
+        kinds = tuple(
+            (multinode, agentic)
+            for multinode in (False, True)
+            for agentic in (False, True)
+            if caller.multinode in (None, multinode) and caller.agentic in (None, agentic)
+        )
+        same = (kinds, caller.sequence, caller.workload)
+        if same not in shared:
+            shared[same] = _rows(context, caller, kinds)
+        found[key] = RowsOfJob(caller, kinds, shared[same].jobs, shared[same].fields, shared[same].settable)
+    return found
+
+
+def _rows(context: Context, caller: Caller, kinds: tuple[Kind, ...]) -> RowsOfJob:
+    facts = context.planner.configs.facts
+    shapes = [facts.shapes.get((AGENTIC if agentic else FIXED, multinode)) for multinode, agentic in kinds]
+    fields = {key for shape in shapes if shape is not None for key in shape.keys}
+    fields.update(facts.late_keys, facts.component_keys)
+    settable = {name for multinode, agentic in kinds for name in settable_fields(facts.validation, multinode, agentic)}
+    jobs = tuple(job for job in context.jobs if _takes(caller, job))
+    fields.update(key for job in jobs for key in job.row)
+    return RowsOfJob(caller, kinds, jobs, frozenset(fields), frozenset(settable))
+
+
+def kind_of(row: Mapping[str, Any]) -> Kind:
+    """Whether a row is for several nodes, and whether it is agentic."""
+    return row.get("prefill") is not None, "agentic" in str(row.get("scenario-type", ""))
+
+
+def _takes(caller: Caller, job: Job) -> bool:
+    multinode, agentic = kind_of(job.row)
+    return caller.fits(multinode, agentic, (job.row.get("isl"), job.row.get("osl")))
+
+
+def settable_fields(validation: Validation, multinode: bool, agentic: bool) -> frozenset[str]:
+    """The keys of an entry, a scenario and an arm that may have more than one value."""
+    name = MULTI_NODE if multinode else SINGLE_NODE
+    scenario = AGENTIC if agentic else FIXED
+    found: set[str] = set()
+    model = validation.models.get(name)
+    for key in ("scenarios", scenario, "search-space"):
+        if model is None:
+            break
+        found.update(item.key for item in model.fields.values() if _varies(item))
+        inner = model.fields.get(key)
+        model = validation.models.get(_model_in(inner.of)) if inner is not None else None
+    else:
+        if model is not None:
+            found.update(item.key for item in model.fields.values() if _varies(item))
+    return frozenset(found)
+
+
+def _varies(item: ModelField) -> bool:
+    return item.of.kind != "literal" or len(item.of.choices) > 1
+
+
+def _model_in(of: FieldType | None) -> str:
+    while of is not None and of.kind == "list":
+        of = of.item
+    return of.model if of is not None else ""
