@@ -358,6 +358,30 @@ def complaints(validation: Validation, entry: object) -> list[Complaint]:
     return found or list(islice(_judge_entry(validation, entry), MAX_COMPLAINTS))
 
 
+def model_complaints(validation: Validation, name: str, value: object) -> list[Complaint]:
+    """What a class of the revision would refuse in a value, with the place inside it; at most 100 things."""
+    if not isinstance(value, dict):
+        return [((), "must be a mapping")]
+    return list(islice(_judge_model(validation, name, value, ()), MAX_COMPLAINTS))
+
+
+def allowed_keys(validation: Validation, name: str, place: Place) -> tuple[str, ...]:
+    """The keys that a mapping may have at a place inside a value of a class; none where that is not known."""
+    for step in place:
+        model = validation.models.get(name)
+        known = model.fields.get(str(step)) if model is not None else None
+        if isinstance(step, int):
+            continue
+        if known is None:
+            return ()
+        of = known.of.item if known.of.kind in ("list", "map") and known.of.item is not None else known.of
+        if of.kind != "model":
+            return ()
+        name = of.model
+    model = validation.models.get(name)
+    return tuple(model.fields) if model is not None else ()
+
+
 def _judge_model(validation: Validation, name: str, value: dict[object, object], at: Place) -> Iterator[Complaint]:
     model = validation.models.get(name)
     if model is None:

@@ -1,0 +1,91 @@
+"""The configuration files of a repository and what each of them is for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from botlint.core.span import Span
+from botlint.documents import yaml
+from botlint.engine.analysis.arms import all_arms
+from botlint.engine.analysis.recipes import FOLDER, as_recipe_path, overlays
+from botlint.engine.analysis.shapes import CHANGELOG, GOLDEN
+
+if TYPE_CHECKING:
+    from botlint.engine.context import Context
+
+READ_BY_CI = frozenset({"master config", "runner table", "changelog", "golden acceptance", "recipe"})
+MAX_VISITED = 200_000
+
+
+def config_paths(context: Context) -> dict[str, str]:
+    """Path and kind of each configuration file; workflows are none, kind `other` is read by scripts or by nobody."""
+    planner = context.planner
+    found: dict[str, str] = {}
+    for path in context.files.paths(""):
+        if not path.endswith((".yaml", ".yml")) or path.startswith(".github/workflows/"):
+            continue
+        if path.startswith(f"{FOLDER}/"):
+            found[path] = "recipe"
+        elif path.startswith(f"{GOLDEN}/"):
+            found[path] = "golden acceptance"
+        elif path == CHANGELOG:
+            found[path] = "changelog"
+        elif path in planner.configs.paths:
+            found[path] = "master config"
+        elif path == planner.runners.path:
+            found[path] = "runner table"
+        elif path.partition("/")[0] in ("configs", "benchmarks", "runners") or path.startswith(".github/configs/"):
+            found[path] = "other"
+    return found
+
+
+def used_recipes(context: Context) -> frozenset[str]:
+    """The recipes that an arm points at."""
+    from botlint.engine.views.recipe_arm import uses
+
+    known = context.once(overlays)
+    named = (known.find(as_recipe_path(use.argument)[0]) for arm in context.once(all_arms) for use in uses(arm))
+    return frozenset(path for path in named if path is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Twice:
+    """A key that one mapping has twice; `lost` is the value that does not count."""
+
+    key: yaml.Scalar
+    first: yaml.Scalar
+    lost: yaml.Node
+    kept: yaml.Node
+
+    @property
+    def same(self) -> bool:
+        """Whether both values are the same, so that nothing is lost."""
+        return bool(yaml.to_plain(self.lost) == yaml.to_plain(self.kept))
+
+
+def duplicates(root: yaml.Node | None) -> dict[Span, Twice]:
+    """The duplicate keys of a document by the place of the later key."""
+    found: dict[Span, Twice] = {}
+    stack = [root]
+    seen: set[int] = set()
+    for _ in range(MAX_VISITED):
+        if not stack:
+            break
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.Sequence):
+            stack.extend(node.items)
+        elif isinstance(node, yaml.Mapping):
+            before: dict[object, tuple[yaml.Scalar, yaml.Node]] = {}
+            for key, value in node.own_items:
+                stack.append(value)
+                if key.tag == "merge":
+                    continue
+                if key.value in before:
+                    first, lost = before[key.value]
+                    found[key.span] = Twice(key, first, lost, value)
+                before[key.value] = key, value
+    return found
