@@ -45,7 +45,7 @@ class Records:
         """The records of a view that is below no other."""
         found = self._roots.get(view)
         if found is None:
-            found = self._roots[view] = list(lineage(view)[0].build(self.context, ()))
+            found = self._roots[view] = [_named(view, core) for core in lineage(view)[0].build(self.context, ())]
         return found
 
     def groups(self, rule: Rule) -> Iterable[Group]:
@@ -95,8 +95,16 @@ class Records:
         core = chain[-1]
         found = core.children.get(view)
         if found is None:
-            found = core.children[view] = tuple(lineage(view)[-1].build(self.context, chain))
+            made = lineage(view)[-1].build(self.context, chain)
+            found = core.children[view] = tuple(_named(view, one) for one in made)
         return found
+
+
+def _named(view: str, core: Core) -> Core:
+    """The core with the full names of its facts, as rules write them."""
+    core.values = {name if "." in name else f"{view}.{name}": value for name, value in core.values.items()}
+    core.unknown = {name if "." in name else f"{view}.{name}": keys for name, keys in core.unknown.items()}
+    return core
 
 
 def _identity(core: Core, used: Sequence[str]) -> object:

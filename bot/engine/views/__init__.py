@@ -10,6 +10,7 @@ from botlint.engine.views.recipe_arm import VIEW as RECIPE_ARM
 from botlint.engine.views.recipe_role import VIEW as RECIPE_ROLE
 from botlint.engine.views.runner import VIEW as RUNNER
 from botlint.engine.views.schema_problem import VIEW as SCHEMA_PROBLEM
+from botlint.engine.views.script_line import VIEW as SCRIPT_LINE
 from botlint.engine.views.script_read import VIEW as SCRIPT_READ
 from botlint.engine.views.server import VIEW as SERVER
 from botlint.engine.views.source_statement import VIEW as SOURCE_STATEMENT
@@ -27,4 +28,5 @@ VIEWS: tuple[View, ...] = (
     RUNNER,
     SCHEMA_PROBLEM,
     YAML_PROBLEM,
+    SCRIPT_LINE,
 )

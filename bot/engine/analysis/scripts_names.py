@@ -1,0 +1,252 @@
+"""Which variables of scripts get a value from anywhere: the script, what shares its process, the job, the machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from botlint.engine.analysis.scripts import Scripts, is_archived, is_host, scripts
+from botlint.engine.analysis.scripts_walk import CHECKS_NAMES, Read, ScriptFacts
+from botlint.engine.context import Context
+
+_WORKFLOW_NAME = re.compile(r"(?<![\w.$-])(?:([A-Z][A-Z0-9_]*)[ \t]*:|([A-Za-z_]\w*)=)")
+_GIVING = (".yml", ".yaml", ".py", ".json", ".toml", ".env", ".j2", ".txt", ".cfg", ".ini", ".sh", ".slurm", ".sbatch")
+_SYSTEM = re.compile(
+    r"""(?:HOME|PATH|PWD|OLDPWD|USER|LOGNAME|SHELL|HOSTNAME|HOSTTYPE|LANG|TERM|TMPDIR|TZ|UID|EUID|PPID|RANDOM|SECONDS
+    |SRANDOM|EPOCHSECONDS|EPOCHREALTIME|LINENO|IFS|OPTARG|OPTIND|OPTERR|REPLY|FUNCNAME|PIPESTATUS|SHLVL|SHELLOPTS|MACHTYPE
+    |OSTYPE|GROUPS|DIRSTACK|COLUMNS|LINES|PS[0-4]|MAPFILE|COPROC|DEBUG|VERBOSE|CI|LD_LIBRARY_PATH|LD_PRELOAD|PYTHONPATH
+    |VIRTUAL_ENV|MASTER_ADDR|MASTER_PORT|RANK|WORLD_SIZE|LOCAL_RANK|NODE_RANK|HOSTS|DISPLAY|EDITOR|MAIL|NPROC|NO_COLOR
+    |no_proxy|http_proxy|https_proxy|_
+    |(?:BASH|LC|SLURM|SLURMD|SBATCH|SALLOC|SRUN|GITHUB|RUNNER|ACTIONS|CUDA|NVIDIA|HIP|ROCR|ROCM|HSA|GPU|NCCL|RCCL|UCX|PMI
+      |PMIX|OMPI|MPI|I_MPI|HYDRA|HF|HUGGINGFACE|TRANSFORMERS|XDG|SSH|SUDO|CONDA|UV|PIP|PYTHON|TORCH|TRITON|ENROOT|PYXIS
+      |MELLANOX|DOCKER|PODMAN|COMP|HTTP|HTTPS|NO|SINGULARITY|APPTAINER|KUBERNETES|LSB|PBS|AWS|AZURE|GOOGLE)_\w+
+    |BASH\w*|SLURM\w*)\Z""",
+    re.VERBOSE,
+)
+_GIVES = r"""(?<![\w$]){0}["']?\]?[ \t]*(?:=(?!=)|:(?![-=?+]))"""
+_HANDED = r"""(?:(?:-e|--env|export)[ =]|--export=\S*?)["'\\]*{0}\b"""
+_TESTS = re.compile(r"(?:^|/)(?:\w*tests?|deprecated|\.claude)/|/test_|_test\.")
+
+MAX_SEARCHED_FILES = 4_000
+MAX_FILE = 2 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class NameUse:
+    """A name that one script reads and that nothing gives a value, with its reads in order.
+
+    `closest` is a name that has one and is nearly the same, else empty.
+    """
+
+    facts: ScriptFacts
+    name: str
+    reads: tuple[Read, ...]
+    closest: str
+    case_only: bool
+
+
+class Names:
+    """Where names of scripts come from. What is expensive is looked up only for names that nothing else explains."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.scripts: Scripts = scripts(context)
+
+    @cached_property
+    def workflow(self) -> frozenset[str]:
+        """The names that workflows give: environments, `NAME=value` of their steps."""
+        found: set[str] = set()
+        for path in self.context.files.paths(".github"):
+            if path.endswith((".yml", ".yaml")):
+                source = self.context.files.text(path)
+                if source is not None:
+                    for match in _WORKFLOW_NAME.finditer(source.text):
+                        found.add(match.group(1) or match.group(2))
+        return frozenset(found)
+
+    @cached_property
+    def handed_over(self) -> frozenset[str]:
+        """The names that some script exports or hands to a command."""
+        found: set[str] = set()
+        for facts in self.scripts.by_path.values():
+            found |= facts.exported | facts.handed
+        return frozenset(found)
+
+    @cached_property
+    def environment(self) -> frozenset[str]:
+        """The names that a script may find in its environment, as far as workflows and scripts say."""
+        return self.workflow | self.handed_over
+
+    def shared(self, path: str) -> set[str]:
+        """The names that get a value in the script or in one that shares its process."""
+        found: set[str] = set()
+        for facts in self.scripts.around(path):
+            found |= facts.names()
+        return found
+
+    def is_dynamic(self, path: str) -> bool:
+        """Whether names come from computed text around the script."""
+        return any(facts.dynamic for facts in self.scripts.around(path))
+
+    @cached_property
+    def unset(self) -> list[NameUse]:
+        """The names that are read and that nothing gives, by script.
+
+        A name that may be unset (it has a default, or the script tests for it) is left out unless a name that has a
+        value differs from it by a slip only, and so is a name that the unknown environment of a runner may give.
+        """
+        found: list[tuple[ScriptFacts, str, list[Read], tuple[str, bool]]] = []
+        for path, facts in self.scripts.by_path.items():
+            if is_archived(path):
+                continue
+            own = facts.names()
+            reads: dict[str, list[Read]] = {}
+            for read in facts.reads:
+                if read.name not in own and read.name not in self.environment:
+                    reads.setdefault(read.name, []).append(read)
+            left = {name: some for name, some in reads.items() if not _SYSTEM.match(name)}
+            if not left:
+                continue
+            shared = self.shared(path)
+            known = self.environment | shared
+            for name in sorted(left.keys() - shared):
+                near = closest_name(name, known)
+                if near[0] or not self._may_be_unset(facts, name, left[name]):
+                    found.append((facts, name, left[name], near))
+        written = [self._written(facts, name) for facts, name, *_ in found]
+        searched = self.elsewhere(one[1] for one, said in zip(found, written, strict=True) if not said)
+        return [
+            NameUse(facts, name, tuple(reads), *near)
+            for (facts, name, reads, near), said in zip(found, written, strict=True)
+            if not said and name not in searched
+        ]
+
+    @staticmethod
+    def _may_be_unset(facts: ScriptFacts, name: str, reads: list[Read]) -> bool:
+        if name in facts.tested or name in facts.defaulted or all(one.use in _HARMLESS for one in reads):
+            return True
+        return is_host(facts.path) and name == name.upper()
+
+    def _written(self, facts: ScriptFacts, name: str) -> bool:
+        """Whether text around a script that evaluates text writes the name, or a call passes it by its name."""
+        pattern = re.compile(rf"(?<![\w$]){name}(?:\[[^]]*\])?\+?=(?!=)")
+        passed = re.compile(rf"^[ \t]*[\w.-]+[ \t](?:[^\n#]*[ \t])?{name}(?=[ \t;\n\\]|$)", re.MULTILINE)
+        for one in self.scripts.around(facts.path):
+            if one.dynamic and pattern.search(one.code):
+                return True
+            if name in one.code and any(
+                name == (word.literal or "") and call.name not in _NAMES_ONLY and not CHECKS_NAMES.match(call.name)
+                for call in one.calls
+                for word in call.words[1:]
+            ):
+                return passed.search(one.code) is not None
+        return False
+
+    def elsewhere(self, names: Iterable[str]) -> frozenset[str]:
+        """Those of the names that a file other than a walked script writes: `NAME=x`, `NAME: x`, `"NAME": x`."""
+        wanted = set(names)
+        found: set[str] = set()
+        for name in sorted(wanted):
+            if any(
+                name in one.text and re.search(_HANDED.format(name), one.text) for one in self.scripts.by_path.values()
+            ):
+                found.add(name)
+                wanted.discard(name)
+        for path in self._searched if wanted else ():
+            source = self.context.files.text(path)
+            if source is None or len(source.text) > MAX_FILE:
+                continue
+            for name in [one for one in wanted if one in source.text]:
+                if re.search(_GIVES.format(name), source.text):
+                    found.add(name)
+                    wanted.discard(name)
+            if not wanted:
+                break
+        return frozenset(found)
+
+    @cached_property
+    def _searched(self) -> list[str]:
+        known = self.scripts.by_path
+        found = [
+            path
+            for path in self.context.files.paths()
+            if path not in known
+            and (path.endswith(_GIVING) or "Dockerfile" in path)
+            and not path.startswith(("docs/", "tests/", "experimental/"))
+            and not _TESTS.search(path)
+            and not path.endswith(("changelog.yaml", "package-lock.json"))
+        ]
+        return found[:MAX_SEARCHED_FILES]
+
+    @cached_property
+    def required(self) -> Mapping[str, list[tuple[ScriptFacts, int]]]:
+        """The names that scripts insist on and that nothing at all gives, with where they do."""
+        asked: dict[str, list[tuple[ScriptFacts, int]]] = {}
+        for path, facts in self.scripts.by_path.items():
+            if is_archived(path):
+                continue
+            left = {name for name in facts.required if not _SYSTEM.match(name)} - self.environment
+            if left:
+                left -= self.shared(path)
+            for name in sorted(left):
+                asked.setdefault(name, []).append((facts, facts.required[name]))
+        left_over = {
+            name: [(facts, at) for facts, at in places if not self._written(facts, name)]
+            for name, places in asked.items()
+        }
+        searched = self.elsewhere(name for name, places in left_over.items() if places)
+        return {name: places for name, places in left_over.items() if places and name not in searched}
+
+
+_NAMES_ONLY = frozenset(("echo", "printf", "unset"))
+_HARMLESS = frozenset(("print", "fallback", "default"))
+
+
+def names(context: Context) -> Names:
+    """Where the names of a revision's scripts come from."""
+    return context.once(Names)
+
+
+def closest_name(name: str, known: Iterable[str]) -> tuple[str, bool]:
+    """The known name that a misspelt one is nearest to, or an empty text, and whether they differ in case only."""
+    candidates = set(known) - {name}
+    lowered = name.lower()
+    same = sorted(one for one in candidates if one.lower() == lowered)
+    if same:
+        return same[0], True
+    if len(name) < 3:
+        return "", False
+    near: list[str] = []
+    half = (len(name) - 1) // 2
+    start, end = lowered[:half], lowered[-half:]
+    for one in candidates:
+        other = one.lower()
+        if (other.startswith(start) or other.endswith(end)) and _one_slip(lowered, other):
+            near.append(one)
+    return (min(near), False) if near else ("", False)
+
+
+def _one_slip(one: str, other: str) -> bool:
+    """Whether two names differ by one letter more, less, changed or swapped, or by underscores only."""
+    if abs(len(one) - len(other)) <= 2 and one.replace("_", "") == other.replace("_", ""):
+        return True
+    if len(one) < 4 or abs(len(one) - len(other)) > 1:
+        return False
+    if len(one) > len(other):
+        one, other = other, one
+    start = 0
+    while start < len(one) and one[start] == other[start]:
+        start += 1
+    rest, rest2 = one[start:], other[start:]
+    if len(one) == len(other):
+        swapped = len(rest) > 1 and rest[0] == rest2[1] and rest[1] == rest2[0] and rest[2:] == rest2[2:]
+        slip = swapped or rest[1:] == rest2[1:]
+    else:
+        slip = rest == rest2[1:]
+    return slip and _numbers(one) == _numbers(other)
+
+
+def _numbers(name: str) -> list[str]:
+    return re.findall(r"[0-9]+", name)
