@@ -11,7 +11,7 @@ PYTEST := PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n $(JOBS)
 TYPING := build/typing/botlint
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format typecheck typing unit test-slow bench clean
+.PHONY: help demo test lint format typecheck typing unit test-slow bench docs clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -42,6 +42,9 @@ test-slow: $(VENV)/.installed-dev  ## the tests that take longer than a few seco
 bench: $(VENV)/.installed-bench  ## compare `botlint plan` with the generator of REPO=/path/to/checkout
 	@test -n "$(REPO)" || { echo 'usage: make bench REPO=/path/to/checkout [RUNS=5]' >&2; exit 2; }
 	$(BIN)/python tests/bench/bench.py "$(REPO)" --botlint $(BIN)/botlint --runs $(or $(RUNS),5)
+
+docs: $(VENV)/.installed  ## write the pages of the rules in docs/rules/
+	$(BIN)/botlint rules docs docs/rules
 
 clean:  ## remove everything that make and the tests create
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .botlint_cache

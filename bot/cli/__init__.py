@@ -36,6 +36,7 @@ COMMANDS: dict[str, Registration] = {
     "check": Registration("botlint.cli.check:check", "Report what is wrong, with proof."),
     "plan": Registration("botlint.cli.plan:plan", "Show what every benchmark job really starts."),
     "diff": Registration("botlint.cli.diff:diff", "Show what a change makes different in what is started."),
+    "explain": Registration("botlint.cli.explain:explain", "Show the page of a rule."),
     "rules": Registration("botlint.cli.rules:rules", "List, test and start rules; show their facts."),
     "catalog": Registration("botlint.cli.catalog:catalog", "Show, rebuild and compare the versioned facts."),
 }

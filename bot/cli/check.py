@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +11,7 @@ from botlint.cli.common import Settings, common_options, no_collection
 from botlint.core.errors import CannotFinish, NothingToCheck
 
 if TYPE_CHECKING:
-    from botlint.core.finding import Report
-    from botlint.layouts.inferencex.job import Job
-    from botlint.plan.build import Planner
-    from botlint.plan.model import LaunchPlan
+    pass
 
 FORMATS = ["text", "json", "sarif", "github", "junit", "markdown"]
 
@@ -32,8 +28,8 @@ def check(
 ) -> int:
     """Check the benchmark repository at PATH (default: the current folder).
 
-    Exit status: 0 clean, 1 findings at or above the fail level, 2 wrong usage or settings, 3 could not finish, 4 nothing
-    to check.
+    Exit status: 0 clean, 1 findings at or above the fail level, 2 wrong usage or settings, 3 could not finish,
+    4 nothing to check.
 
     \b
     Examples:

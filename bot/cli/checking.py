@@ -38,7 +38,9 @@ class Outcome:
     @property
     def fails(self) -> bool:
         """Whether a finding reaches the fail level."""
-        return any(one.counts and one.severity == "error" and one.certainty == "certain" for one in self.report.findings)
+        return any(
+            one.counts and one.severity == "error" and one.certainty == "certain" for one in self.report.findings
+        )
 
     def render(self, form: str, *, color: bool) -> Iterator[str]:
         """The report in a format."""
@@ -52,9 +54,7 @@ class Outcome:
         return None if source is None else source.text.splitlines()
 
 
-def run_check(
-    path: Path, *, base: str | None, head: str | None, select: Sequence[str], settings: Settings
-) -> Outcome:
+def run_check(path: Path, *, base: str | None, head: str | None, select: Sequence[str], settings: Settings) -> Outcome:
     """Checks a folder's working tree or a revision, with a base only what the change brings.
 
     Raises UsageError for unknown rules and revisions.

@@ -14,7 +14,10 @@ def apply_fix(fix: Fix, texts: Mapping[str, str]) -> Mapping[str, str]:
         text = done.get(edit.span.path)
         if text is None:
             continue
-        start, end = _offset(text, edit.span.line, edit.span.column), _offset(text, edit.span.end_line, edit.span.end_column)
+        start, end = (
+            _offset(text, edit.span.line, edit.span.column),
+            _offset(text, edit.span.end_line, edit.span.end_column),
+        )
         done[edit.span.path] = text[:start] + edit.text + text[end:]
     return done
 

@@ -168,3 +168,30 @@ def show_facts(settings: Settings, view: str | None) -> int:
                 stream.write(f"  @{anchor:31} {'place':20} {doc}\n")
             stream.write("\n")
     return 0
+
+
+@rules.command("docs")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; fail if a page is not up to date.")
+@common_options
+def write_docs(settings: Settings, folder: Path, only_check: bool) -> int:
+    """Write the pages of all rules into FOLDER, and remove those of rules that are gone."""
+    from botlint.engine.pages import NOTICE, all_pages
+    from botlint.engine.rules import builtin_rules
+
+    pages = all_pages(builtin_rules())
+    found = (
+        {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))} if folder.is_dir() else {}
+    )
+    stale = [name for name, text in pages.items() if found.get(name) != text]
+    gone = [name for name, text in found.items() if name not in pages and text.startswith(NOTICE)]
+    for name in [*stale, *gone]:
+        settings.note(f"{folder / name}: {'not needed' if name in gone else 'not up to date'}")
+    if only_check:
+        return 1 if stale or gone else 0
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in stale:
+        (folder / name).write_text(pages[name], encoding="utf-8")
+    for name in gone:
+        (folder / name).unlink()
+    return 0

@@ -109,4 +109,3 @@ def _notes(context: Context) -> Iterable[Note]:
                 path, line = (where.path, where.line) if where is not None else (plan.config.path, plan.config.line)
                 notes[Note(kind, f"{plan.entry}: {plan.launch.reason}", path, line)] = None
     return sorted(notes, key=lambda one: (one.kind, one.path, one.line, one.message))
-

@@ -124,6 +124,8 @@ def example_files(example: Mapping[str, Any]) -> dict[str, str]:
             space = {"isl": 1024, "osl": 1024, **space}
         else:
             space = {"dram-utilization": 0.5, **space}
+            if entry["runner"] in ("mi355x", "b200"):
+                entry["runner"] = f"cluster:{entry['runner']}-demo"
         entry["scenarios"] = {scenario: [space]}
     texts[CONFIG] = plain_yaml.safe_dump({name: entry}, sort_keys=False)
     if "recipe" in example:

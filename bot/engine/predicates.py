@@ -159,7 +159,11 @@ class Expression:
         return results[0]
 
     def _once(self, data: Mapping[str, object]) -> object | None:
-        value = self.compiled.eval(data=data)
+        try:
+            value = self.compiled.eval(data=data)
+        except RuntimeError as error:
+            # The budget of one evaluation is spent.
+            raise RuleFault(f"{self.text.strip()}: {error}") from None
         if value.type().name() != "ERROR":
             return _plain(value)
         text = str(value.value())

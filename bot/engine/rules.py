@@ -257,7 +257,9 @@ def _content_problems(data: Mapping[str, Any], document: YamlDocument) -> list[P
     elif at:
         places.extend((name, ("at", number)) for number, name in enumerate(at))
     places.extend((one["at"], ("related", n, "at")) for n, one in enumerate(data.get("related") or ()))
-    places.extend((one["at"], ("fix", "edits", n, "at")) for n, one in enumerate((data.get("fix") or {}).get("edits", ())))
+    places.extend(
+        (one["at"], ("fix", "edits", n, "at")) for n, one in enumerate((data.get("fix") or {}).get("edits", ()))
+    )
     for name, where in places:
         if name not in anchors:
             wrong(f"unknown anchor {name!r}; anchors of {view} are {', '.join(sorted(anchors))}", *where)
@@ -331,7 +333,7 @@ def builtin_rules() -> list[Rule]:
     """The rules that ship, in the order of their ids; tests have checked their form."""
     rules = []
     for family, path, file in builtin_files():
-        data = plain_yaml.load(file.read_text(encoding="utf-8"), plain_yaml.CSafeLoader)  # noqa: S506 - a safe loader
+        data = plain_yaml.load(file.read_text(encoding="utf-8"), plain_yaml.CSafeLoader)
         rules.append(rule_from(data, family, path))
     return sorted(rules, key=lambda rule: (len(rule.id), rule.id))
 
@@ -362,4 +364,3 @@ def custom_rules(texts: Iterable[tuple[str, str]], taken: Iterable[Rule]) -> lis
         lines = [f"{p.span.path}:{p.span.line}:{p.span.column}: {p.message}" for p in problems]
         raise UsageError("\n".join(["custom rules cannot be used:", *lines]))
     return rules
-

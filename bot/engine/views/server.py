@@ -182,7 +182,7 @@ def _core(server: Server, role: Role | None, image: str, where: tuple[str, int])
         "server.env": frozenset(source.env.keys() - env.keys()),
     }
     if engine:
-        _derive(values, engine, flags, open_flags, env, server.framework)
+        _derive(values, engine, flags, open_flags, env)
     return Core(values["server.role"] or server.framework, values, _anchors(where), unknown, source=source)  # type: ignore[arg-type]
 
 
@@ -213,7 +213,6 @@ def _derive(
     flags: Mapping[str, str],
     unknown: set[str],
     env: Mapping[str, str],
-    framework: str,
 ) -> None:
     """Adds the facts that frameworks spell differently; those that hang on an unknown value are left out."""
 

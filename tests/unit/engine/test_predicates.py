@@ -1,0 +1,96 @@
+"""Expressions: typed when they are compiled, three-valued when they are evaluated."""
+
+from __future__ import annotations
+
+import pytest
+
+from botlint.engine.predicates import ExpressionError, RuleFault, Vocabulary, compile_template
+from botlint.engine.views.base import Fact
+
+FACTS = {
+    "job.tp": Fact("tp", "int", ""),
+    "server.env": Fact("env", "map<string,string>", ""),
+    "model.kv_heads": Fact("kv_heads", "int", ""),
+    "server.names": Fact("names", "list<string>", ""),
+}
+WORDS = Vocabulary(FACTS)
+NONE: dict[str, frozenset[str]] = {}
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "unknown", "wanted"),
+    [
+        ("job.tp == 2", {"job.tp": 2}, NONE, True),
+        ("job.tp == 2", {}, NONE, None),
+        ("job.tp == 2 || true", {}, NONE, True),
+        ("job.tp == 2 && false", {}, NONE, False),
+        ("model.kv_heads % job.tp == 0", {"job.tp": 4}, NONE, None),
+        ("server.env.?A.orValue('') == '1'", {"server.env": {}}, NONE, False),
+        ("server.env.?A.orValue('') == '1'", {"server.env": {}}, {"server.env": frozenset({"A"})}, None),
+        ("server.env.?A.orValue('') == '1'", {"server.env": {}}, {"server.env": frozenset({"B"})}, False),
+        ("server.env['A'] == '1'", {"server.env": {}}, {"server.env": frozenset({"A"})}, None),
+        ("'A' in server.env", {"server.env": {}}, {"server.env": frozenset({"A"})}, True),
+        (
+            "server.env.?A.orValue('') == '1' || job.tp > 1",
+            {"server.env": {}, "job.tp": 2},
+            {"server.env": frozenset({"A"})},
+            True,
+        ),
+        ("server.env.A == '1'", {"server.env": {}}, NONE, None),
+        ("server.names.exists(n, n == 'x')", {"server.names": ["x"]}, NONE, True),
+        ("job.tp == 1 ? 'one' : 'more'", {"job.tp": 1}, NONE, "one"),
+    ],
+)
+def test_evaluate(text: str, values: dict[str, object], unknown: dict[str, frozenset[str]], wanted: object) -> None:
+    assert WORDS.compile(text).evaluate(values, unknown) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "part"),
+    [
+        ("job.tq == 1", 4, "undeclared reference"),
+        ("job.tp == '1'", 8, "no matching overload"),
+        ("server.env.A == 1", 14, "no matching overload"),
+        ("job.tp ==", 10, "yntax error"),
+        ("job.tp + 1", 1, "must be a bool"),
+        ("'" + "x" * 5000 + "' == ''", 1, "longer than"),
+    ],
+)
+def test_errors_have_their_place(text: str, column: int, part: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        WORDS.compile(text, "bool")
+    assert (caught.value.line, caught.value.column) == (1, column)
+    assert part in caught.value.message
+
+
+def test_a_fault_is_not_an_unknown() -> None:
+    with pytest.raises(RuleFault, match="divide by zero"):
+        WORDS.compile("job.tp / 0 == 1").evaluate({"job.tp": 1}, NONE)
+
+
+def test_a_rule_cannot_run_for_long() -> None:
+    text = "server.names.all(a, server.names.all(b, server.names.all(c, a + b + c != '')))"
+    with pytest.raises(RuleFault, match="(?i)budget"):
+        WORDS.compile(text).evaluate({"server.names": [str(n) for n in range(300)]}, NONE)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("tp {job.tp}", "tp 2"),
+        ("{{literal}} {job.tp + 1}", "{literal} 3"),
+        ("{server.env.?A.orValue('}')}", "}"),
+        ("{model.kv_heads} heads", "? heads"),
+        ("{job.tp == 2}", "true"),
+        ("", ""),
+    ],
+)
+def test_templates(text: str, wanted: str) -> None:
+    template = compile_template(text, WORDS.compile)
+    assert template.render({"job.tp": 2, "server.env": {}}, NONE) == wanted
+
+
+def test_a_template_says_where_it_is_wrong() -> None:
+    with pytest.raises(ExpressionError) as caught:
+        compile_template("first line\nand {job.tq}", WORDS.compile)
+    assert (caught.value.line, caught.value.column) == (2, 6)
