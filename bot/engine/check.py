@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from botlint.core.finding import Finding, Note, Report, Summary, summarize, with_fingerprints
+from botlint.core.finding import Finding, Note, NoteKind, Report, Summary, summarize, with_fingerprints
 from botlint.engine.context import Context
 from botlint.engine.evaluate import Records, evaluate
 from botlint.engine.rules import Rule
@@ -104,7 +104,7 @@ def _notes(context: Context) -> Iterable[Note]:
     if "plans" in context.__dict__:
         for plan in context.plans:
             if plan.launch.outcome == "undecided":
-                kind = "budget" if "budget" in (plan.launch.reason or "") else "undecided"
+                kind: NoteKind = "budget" if "budget" in (plan.launch.reason or "") else "undecided"
                 where = plan.launch.reason_at
                 path, line = (where.path, where.line) if where is not None else (plan.config.path, plan.config.line)
                 notes[Note(kind, f"{plan.entry}: {plan.launch.reason}", path, line)] = None

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from botlint.core.finding import Certainty, Edit, Finding, Fix, JobRef, Related
 from botlint.core.span import Span
 from botlint.engine.context import Context
+from botlint.engine.predicates import full_names
 from botlint.engine.rules import Rule
 from botlint.engine.versions import VersionRange
 from botlint.engine.views.base import Chain, Core
 from botlint.engine.views.job import JobSource
-from botlint.engine.views.registry import full_names, lineage
+from botlint.engine.views.registry import lineage
 
 MAX_RELATED = 12
 """Related places of one finding."""

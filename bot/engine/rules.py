@@ -137,18 +137,11 @@ class Rule:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The facts on which verdict and texts of a finding depend."""
-        expressions = [one for one in (self.when, self.require) if one is not None]
-        templates = [self.message, self.remedy, *(text for _, text in self.related), *self.proof]
-        templates.extend(one for one in (self.subject, self.fix_title) if one is not None)
-        templates.extend(text for _, text, _ in self.fix)
-        return tuple(dict.fromkeys(name for one in (*expressions, *templates) for name in one.names))
-
-    def compile(self) -> None:
-        """Compiles everything.
-
-        Raises ExpressionError.
-        """
-        assert self.names is not None
+        used: list[Expression | Template] = [self.require, self.message, self.remedy, *self.proof]
+        used.extend(one for one in (self.when, self.subject, self.fix_title) if one is not None)
+        used.extend(text for _, text in self.related)
+        used.extend(text for _, text, _ in self.fix)
+        return tuple(dict.fromkeys(name for one in used for name in one.names))
 
 
 def _plain_list(value: object) -> tuple[Any, ...]:
@@ -323,9 +316,8 @@ def builtin_files() -> list[tuple[str, str, Any]]:
     found = []
     for family in sorted(root.iterdir(), key=lambda one: one.name):
         if family.is_dir() and not family.name.startswith(("_", ".")):
-            for file in sorted(family.iterdir(), key=lambda one: one.name):
-                if file.name.endswith(".yaml"):
-                    found.append((family.name, f"rules/{family.name}/{file.name}", file))
+            files = sorted((one for one in family.iterdir() if one.name.endswith(".yaml")), key=lambda one: one.name)
+            found.extend((family.name, f"rules/{family.name}/{file.name}", file) for file in files)
     return found
 
 

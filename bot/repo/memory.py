@@ -8,7 +8,7 @@ from botlint.repo.files import MAX_FILE_SIZE, MAX_PATHS, Files, ListedFiles, Lis
 
 
 class MemoryFiles(ListedFiles):
-    """Texts by path; with `under`, the files of another revision except those that `texts` replaces or (None) removes."""
+    """Texts by path; with `under`, another revision except what `texts` replaces or (None) removes."""
 
     def __init__(
         self, texts: Mapping[str, str | bytes | None], under: Files | None = None, label: str = "memory"

@@ -143,6 +143,7 @@ def read_json(text: str | None) -> object | None:
     if text is None or len(text) > MAX_JSON:
         return None
     try:
-        return json.loads(text)
+        value: object = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    return value

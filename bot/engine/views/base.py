@@ -1,8 +1,8 @@
 """What rules look at: views of a revision as records of typed facts with places.
 
 A view is a kind of thing (a job, a server, a workflow's input, a script). It gives records; a record has facts, named
-`view.fact` in rules, and anchors, the places that a rule can point at. A fact that is not known is left out: a predicate
-that needs it is then undecided and the rule silent.
+`view.fact` in rules, and anchors, the places that a rule can point at. A fact that is not known is left out: a
+predicate that needs it is then undecided and the rule silent.
 """
 
 from __future__ import annotations
