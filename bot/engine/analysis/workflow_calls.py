@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -151,7 +151,9 @@ def row_field(pair: Field, call: WorkflowCall) -> tuple[str, ...] | None:
     return fields.pop() if len(fields) == 1 else None
 
 
-def sibling_with_field(call: WorkflowCall, name: str, calls: Iterable[WorkflowCall]) -> tuple[WorkflowCall, Field] | None:
+def sibling_with_field(
+    call: WorkflowCall, name: str, calls: Iterable[WorkflowCall]
+) -> tuple[WorkflowCall, Field] | None:
     """Another call of the same workflow in the same file that passes a row's field as this input."""
     for other in calls:
         if other is call or other.path != call.path or other.file is not call.file:
@@ -181,7 +183,7 @@ def sibling_that_passes(
     return passing[0] if passing and len(passing) >= lacking else None
 
 
-# --- what a called workflow does with its inputs -----------------------------------------------------------------------
+# --- what a called workflow does with its inputs ---------------------------------------------------------------------
 
 
 def input_uses(file: WorkflowFile) -> Mapping[str, tuple[str, ...]] | None:
@@ -217,4 +219,3 @@ def secrets_read(file: WorkflowFile) -> Mapping[str, Span]:
                 if path[0] == "secrets" and len(path) > 1 and path[1].upper() != "GITHUB_TOKEN":
                     found.setdefault(path[1], piece.find(path[:2]))
     return found
-

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from botlint.documents.expressions import to_text
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from botlint.layouts.inferencex.job import Job
 
 MAX_VALUES = 8
+MAX_MODELS = 50
 
 Kind = tuple[bool, bool]
 """Of a row: whether it is for several nodes, whether it is agentic."""
@@ -35,6 +36,8 @@ class RowsOfJob:
     """The keys that a row of these kinds can have."""
     settable: frozenset[str]
     """The fields that an arm or entry of these kinds can set to more than one value."""
+    of_arms: frozenset[str]
+    """Those of them that an arm sets."""
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -88,7 +91,7 @@ def rows_of_job(context: Context) -> Mapping[tuple[str, str], RowsOfJob]:
         same = (kinds, caller.sequence, caller.workload)
         if same not in shared:
             shared[same] = _rows(context, caller, kinds)
-        found[key] = RowsOfJob(caller, kinds, shared[same].jobs, shared[same].fields, shared[same].settable)
+        found[key] = replace(shared[same], caller=caller)
     return found
 
 
@@ -97,10 +100,21 @@ def _rows(context: Context, caller: Caller, kinds: tuple[Kind, ...]) -> RowsOfJo
     shapes = [facts.shapes.get((AGENTIC if agentic else FIXED, multinode)) for multinode, agentic in kinds]
     fields = {key for shape in shapes if shape is not None for key in shape.keys}
     fields.update(facts.late_keys, facts.component_keys)
-    settable = {name for multinode, agentic in kinds for name in settable_fields(facts.validation, multinode, agentic)}
+    settable = [settable_fields(facts.validation, multinode, agentic) for multinode, agentic in kinds]
     jobs = tuple(job for job in context.jobs if _takes(caller, job))
     fields.update(key for job in jobs for key in job.row)
-    return RowsOfJob(caller, kinds, jobs, frozenset(fields), frozenset(settable))
+    return RowsOfJob(
+        caller,
+        kinds,
+        jobs,
+        frozenset(fields),
+        _union(all_ for all_, _ in settable),
+        _union(arms for _, arms in settable),
+    )
+
+
+def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset().union(*sets)
 
 
 def kind_of(row: Mapping[str, Any]) -> Kind:
@@ -113,22 +127,22 @@ def _takes(caller: Caller, job: Job) -> bool:
     return caller.fits(multinode, agentic, (job.row.get("isl"), job.row.get("osl")))
 
 
-def settable_fields(validation: Validation, multinode: bool, agentic: bool) -> frozenset[str]:
-    """The keys of an entry, a scenario and an arm that may have more than one value."""
-    name = MULTI_NODE if multinode else SINGLE_NODE
-    scenario = AGENTIC if agentic else FIXED
+def settable_fields(validation: Validation, multinode: bool, agentic: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """The keys of an entry, its scenario and its arms that may have more than one value; then those of arms alone."""
+    other = FIXED if agentic else AGENTIC
     found: set[str] = set()
-    model = validation.models.get(name)
-    for key in ("scenarios", scenario, "search-space"):
-        if model is None:
-            break
-        found.update(item.key for item in model.fields.values() if _varies(item))
-        inner = model.fields.get(key)
-        model = validation.models.get(_model_in(inner.of)) if inner is not None else None
-    else:
-        if model is not None:
-            found.update(item.key for item in model.fields.values() if _varies(item))
-    return frozenset(found)
+    arms: set[str] = set()
+    queue = [(MULTI_NODE if multinode else SINGLE_NODE, False)]
+    for name, is_arm in queue:
+        model = validation.models.get(name)
+        for key, item in model.fields.items() if model is not None else ():
+            inner = _model_in(item.of)
+            if inner and not is_arm:
+                if key != other and len(queue) < MAX_MODELS:
+                    queue.append((inner, key == "search-space"))
+            elif _varies(item):
+                (arms if is_arm else found).add(key)
+    return frozenset(found | arms), frozenset(arms)
 
 
 def _varies(item: ModelField) -> bool:

@@ -266,15 +266,16 @@ STATUS_FUNCTIONS = frozenset({"always", "success", "failure", "cancelled"})
 PROPERTIES: Mapping[str, frozenset[str]] = {
     "github": frozenset(
         "action action_path action_ref action_repository action_status actor actor_id api_url "
-        "artifact_cache_size_limit base_ref env event event_name event_path graphql_url head_ref job output path ref ref_name "
-        "ref_protected ref_type repository repository_id repository_owner repository_owner_id repository_visibility "
-        "repositoryurl retention_days run_attempt run_id run_number secret_source server_url sha state step_summary token "
-        "triggering_actor workflow workflow_ref workflow_sha workspace".split()
+        "artifact_cache_size_limit base_ref env event event_name event_path graphql_url head_ref job "
+        "output path ref ref_name ref_protected ref_type repository repository_id repository_owner "
+        "repository_owner_id repository_visibility repositoryurl retention_days run_attempt run_id "
+        "run_number secret_source server_url sha state step_summary token triggering_actor workflow "
+        "workflow_ref workflow_sha workspace".split()
     ),
     "runner": frozenset("name os arch temp tool_cache workspace debug environment".split()),
     "job": frozenset(
-        "status container services check_run_id workflow_ref workflow_sha workflow_repository workflow_file_path"
-        "".split()
+        "status container services check_run_id workflow_ref workflow_sha workflow_repository "
+        "workflow_file_path".split()
     ),
     "strategy": frozenset("fail-fast job-index job-total max-parallel".split()),
 }
