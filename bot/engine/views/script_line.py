@@ -39,7 +39,7 @@ VIEW = View(
         Fact(
             "kind",
             "string",
-            "flag, name or redirection (the line before is not continued), assignment (blanks around =), or of a backslash: "
+            "flag, name or redirection (the line before is not continued), assignment (blanks around =); backslashes: "
             "blank (one follows it), end-of-file, empty-line, comment (what follows), joined (two words become one).",
         ),
         Fact("text", "string", "The text of the place."),
