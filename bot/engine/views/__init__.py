@@ -3,111 +3,10 @@
 from __future__ import annotations
 
 from botlint.engine.views.base import View
-from botlint.engine.views.config_arm import VIEW as CONFIG_ARM
-from botlint.engine.views.config_entry import VIEW as CONFIG_ENTRY
-from botlint.engine.views.exit_status import VIEW as EXIT_STATUS
-from botlint.engine.views.job import VIEW as JOB
-from botlint.engine.views.recipe_arm import VIEW as RECIPE_ARM
-from botlint.engine.views.recipe_role import VIEW as RECIPE_ROLE
-from botlint.engine.views.runner import VIEW as RUNNER
-from botlint.engine.views.schema_problem import VIEW as SCHEMA_PROBLEM
-from botlint.engine.views.script_line import VIEW as SCRIPT_LINE
-from botlint.engine.views.script_read import VIEW as SCRIPT_READ
-from botlint.engine.views.server import VIEW as SERVER
-from botlint.engine.views.source_statement import VIEW as SOURCE_STATEMENT
-from botlint.engine.views.workflow_call import ARGUMENT as WORKFLOW_ARGUMENT
-from botlint.engine.views.workflow_call import INPUT as WORKFLOW_INPUT
-from botlint.engine.views.workflow_call import PARAMETER as WORKFLOW_PARAMETER
-from botlint.engine.views.workflow_call import VIEW as WORKFLOW_CALL
-from botlint.engine.views.workflow_expression import REFERENCE as WORKFLOW_REFERENCE
-from botlint.engine.views.workflow_expression import VIEW as WORKFLOW_EXPRESSION
-from botlint.engine.views.workflow_job import CONDITION as WORKFLOW_CONDITION
-from botlint.engine.views.workflow_job import JOB as WORKFLOW_JOB
-from botlint.engine.views.workflow_job import NEED as WORKFLOW_NEED
-from botlint.engine.views.workflow_job import PROBLEM as WORKFLOW_PROBLEM
-from botlint.engine.views.workflow_job import WORKFLOW
-from botlint.engine.views.workflow_rows import BUCKET as WORKFLOW_BUCKET
-from botlint.engine.views.workflow_rows import EVAL_ROWS as WORKFLOW_EVAL_ROWS
-from botlint.engine.views.workflow_rows import FIELD as WORKFLOW_FIELD
-from botlint.engine.views.workflow_rows import OUTPUT as WORKFLOW_OUTPUT
-from botlint.engine.views.workflow_rows import RESULT_NAME as WORKFLOW_RESULT_NAME
-from botlint.engine.views.workflow_rows import SELECTION as WORKFLOW_SELECTION
-from botlint.engine.views.yaml_problem import VIEW as YAML_PROBLEM
-from botlint.engine.views.workflow_call import ARGUMENT as WORKFLOW_ARGUMENT
-from botlint.engine.views.workflow_call import INPUT as WORKFLOW_INPUT
-from botlint.engine.views.workflow_call import PARAMETER as WORKFLOW_PARAMETER
-from botlint.engine.views.config_arm import VIEW as CONFIG_ARM
-from botlint.engine.views.config_entry import VIEW as CONFIG_ENTRY
-from botlint.engine.views.exit_status import VIEW as EXIT_STATUS
-from botlint.engine.views.job import VIEW as JOB
-from botlint.engine.views.recipe_arm import VIEW as RECIPE_ARM
-from botlint.engine.views.recipe_role import VIEW as RECIPE_ROLE
-from botlint.engine.views.runner import VIEW as RUNNER
-from botlint.engine.views.schema_problem import VIEW as SCHEMA_PROBLEM
-from botlint.engine.views.script_line import VIEW as SCRIPT_LINE
-from botlint.engine.views.script_read import VIEW as SCRIPT_READ
-from botlint.engine.views.server import VIEW as SERVER
-from botlint.engine.views.source_statement import VIEW as SOURCE_STATEMENT
-from botlint.engine.views.workflow_call import ARGUMENT as WORKFLOW_ARGUMENT
-from botlint.engine.views.workflow_call import INPUT as WORKFLOW_INPUT
-from botlint.engine.views.workflow_call import PARAMETER as WORKFLOW_PARAMETER
-from botlint.engine.views.workflow_call import VIEW as WORKFLOW_CALL
-from botlint.engine.views.workflow_expression import REFERENCE as WORKFLOW_REFERENCE
-from botlint.engine.views.workflow_expression import VIEW as WORKFLOW_EXPRESSION
-from botlint.engine.views.workflow_job import CONDITION as WORKFLOW_CONDITION
-from botlint.engine.views.workflow_job import JOB as WORKFLOW_JOB
-from botlint.engine.views.workflow_job import NEED as WORKFLOW_NEED
-from botlint.engine.views.workflow_job import PROBLEM as WORKFLOW_PROBLEM
-from botlint.engine.views.workflow_job import WORKFLOW
-from botlint.engine.views.workflow_rows import BUCKET as WORKFLOW_BUCKET
-from botlint.engine.views.workflow_rows import EVAL_ROWS as WORKFLOW_EVAL_ROWS
-from botlint.engine.views.workflow_rows import FIELD as WORKFLOW_FIELD
-from botlint.engine.views.workflow_rows import OUTPUT as WORKFLOW_OUTPUT
-from botlint.engine.views.workflow_rows import RESULT_NAME as WORKFLOW_RESULT_NAME
-from botlint.engine.views.workflow_rows import SELECTION as WORKFLOW_SELECTION
-from botlint.engine.views.yaml_problem import VIEW as YAML_PROBLEM
-from botlint.engine.views.workflow_expression import REFERENCE as WORKFLOW_REFERENCE
-from botlint.engine.views.config_arm import VIEW as CONFIG_ARM
-from botlint.engine.views.config_entry import VIEW as CONFIG_ENTRY
-from botlint.engine.views.exit_status import VIEW as EXIT_STATUS
-from botlint.engine.views.job import VIEW as JOB
-from botlint.engine.views.recipe_arm import VIEW as RECIPE_ARM
-from botlint.engine.views.recipe_role import VIEW as RECIPE_ROLE
-from botlint.engine.views.runner import VIEW as RUNNER
-from botlint.engine.views.schema_problem import VIEW as SCHEMA_PROBLEM
-from botlint.engine.views.script_line import VIEW as SCRIPT_LINE
-from botlint.engine.views.script_read import VIEW as SCRIPT_READ
-from botlint.engine.views.server import VIEW as SERVER
-from botlint.engine.views.source_statement import VIEW as SOURCE_STATEMENT
-from botlint.engine.views.workflow_call import ARGUMENT as WORKFLOW_ARGUMENT
-from botlint.engine.views.workflow_call import INPUT as WORKFLOW_INPUT
-from botlint.engine.views.workflow_call import PARAMETER as WORKFLOW_PARAMETER
-from botlint.engine.views.workflow_call import VIEW as WORKFLOW_CALL
-from botlint.engine.views.workflow_expression import REFERENCE as WORKFLOW_REFERENCE
-from botlint.engine.views.workflow_expression import VIEW as WORKFLOW_EXPRESSION
-from botlint.engine.views.workflow_job import CONDITION as WORKFLOW_CONDITION
-from botlint.engine.views.workflow_job import JOB as WORKFLOW_JOB
-from botlint.engine.views.workflow_job import NEED as WORKFLOW_NEED
-from botlint.engine.views.workflow_job import PROBLEM as WORKFLOW_PROBLEM
-from botlint.engine.views.workflow_job import WORKFLOW
-from botlint.engine.views.workflow_rows import BUCKET as WORKFLOW_BUCKET
-from botlint.engine.views.workflow_rows import EVAL_ROWS as WORKFLOW_EVAL_ROWS
-from botlint.engine.views.workflow_rows import FIELD as WORKFLOW_FIELD
-from botlint.engine.views.workflow_rows import OUTPUT as WORKFLOW_OUTPUT
-from botlint.engine.views.workflow_rows import RESULT_NAME as WORKFLOW_RESULT_NAME
-from botlint.engine.views.workflow_rows import SELECTION as WORKFLOW_SELECTION
-from botlint.engine.views.yaml_problem import VIEW as YAML_PROBLEM
-from botlint.engine.views.workflow_job import CONDITION as WORKFLOW_CONDITION
-from botlint.engine.views.workflow_job import JOB as WORKFLOW_JOB
-from botlint.engine.views.workflow_job import NEED as WORKFLOW_NEED
-from botlint.engine.views.workflow_job import PROBLEM as WORKFLOW_PROBLEM
-from botlint.engine.views.workflow_job import WORKFLOW
-from botlint.engine.views.workflow_rows import BUCKET as WORKFLOW_BUCKET
-from botlint.engine.views.workflow_rows import EVAL_ROWS as WORKFLOW_EVAL_ROWS
-from botlint.engine.views.workflow_rows import FIELD as WORKFLOW_FIELD
-from botlint.engine.views.workflow_rows import OUTPUT as WORKFLOW_OUTPUT
-from botlint.engine.views.workflow_rows import RESULT_NAME as WORKFLOW_RESULT_NAME
-from botlint.engine.views.workflow_rows import SELECTION as WORKFLOW_SELECTION
+from botlint.engine.views.changed_entry import VIEW as CHANGED_ENTRY
+from botlint.engine.views.changelog_entry import VIEW as CHANGELOG_ENTRY
+from botlint.engine.views.changelog_file import VIEW as CHANGELOG_FILE
+from botlint.engine.views.changelog_key import VIEW as CHANGELOG_KEY
 from botlint.engine.views.config_arm import VIEW as CONFIG_ARM
 from botlint.engine.views.config_entry import VIEW as CONFIG_ENTRY
 from botlint.engine.views.exit_status import VIEW as EXIT_STATUS
@@ -170,4 +69,8 @@ VIEWS: tuple[View, ...] = (
     WORKFLOW_EVAL_ROWS,
     WORKFLOW_RESULT_NAME,
     EXIT_STATUS,
+    CHANGELOG_FILE,
+    CHANGELOG_ENTRY,
+    CHANGELOG_KEY,
+    CHANGED_ENTRY,
 )
