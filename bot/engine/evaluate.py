@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from botlint.core.finding import Certainty, Edit, Finding, Fix, JobRef, Related
@@ -49,8 +49,8 @@ class Records:
             found = self._roots[view] = [_named(view, core) for core in lineage(view)[0].build(self.context, ())]
         return found
 
-    def groups(self, rule: Rule) -> Iterable[Group]:
-        """The groups of records that a rule tells apart."""
+    def groups(self, rule: Rule, silent: Container[int] = ()) -> Iterable[Group]:
+        """The groups of records that a rule tells apart; `silent` are ids of innermost records that are left out."""
         path = lineage(rule.view)
         outer = full_names(path[0].name, path[0].facts)
         used = tuple(sorted(name for name in rule.names if name in outer))
@@ -58,7 +58,7 @@ class Records:
             return self._grouped(path[0].name, used)
         found: Iterable[Group] = self._below(path[0].name, path[1].name, used)
         for view in path[2:]:
-            found = self._descend(found, view.name)
+            found = self._descend(found, view.name, silent if view is path[-1] else ())
         return found
 
     def _grouped(self, view: str, used: tuple[str, ...]) -> list[Group]:
@@ -86,10 +86,11 @@ class Records:
             found = self._groups[key] = list(groups.values())
         return found
 
-    def _descend(self, groups: Iterable[Group], view: str) -> Iterator[Group]:
+    def _descend(self, groups: Iterable[Group], view: str, silent: Container[int]) -> Iterator[Group]:
         for group in groups:
             for child in self.children(group.chain, view):
-                yield Group((*group.chain, child), group.outer)
+                if id(child) not in silent:
+                    yield Group((*group.chain, child), group.outer)
 
     def children(self, chain: Chain, view: str) -> tuple[Core, ...]:
         """The records of a view below one record."""
@@ -103,6 +104,9 @@ class Records:
 
 def _named(view: str, core: Core) -> Core:
     """The core with the full names of its facts, as rules write them."""
+    if core.named:
+        return core
+    core.named = True
     core.values = {name if "." in name else f"{view}.{name}": value for name, value in core.values.items()}
     core.unknown = {name if "." in name else f"{view}.{name}": keys for name, keys in core.unknown.items()}
     return core
@@ -127,14 +131,19 @@ def evaluate(rule: Rule, records: Records) -> list[Finding]:
     """
     context = records.context
     merged: dict[tuple[object, ...], _Merged] = {}
-    for group in records.groups(rule):
+    # Servers share the records of equal options: what such a record alone decides is decided once.
+    silent: set[int] = set()
+    alone = _decided_by_innermost(rule)
+    for group in records.groups(rule, silent):
         certainty = _applies(rule, group.chain)
         if certainty is None:
             continue
         values, unknown = _facts(group.chain)
-        if rule.when is not None and rule.when.evaluate(values, unknown) is not True:
-            continue
-        if rule.require.evaluate(values, unknown) is not False:
+        if (rule.when is not None and rule.when.evaluate(values, unknown) is not True) or (
+            rule.require.evaluate(values, unknown) is not False
+        ):
+            if alone:
+                silent.add(id(group.chain[-1]))
             continue
         message = rule.message.render(values, unknown)
         subject = rule.subject.render(values, unknown) if rule.subject is not None else group.chain[-1].key
@@ -149,6 +158,14 @@ def evaluate(rule: Rule, records: Records) -> list[Finding]:
             if isinstance(core.source, JobSource):
                 found.jobs.append(core.source)
     return [_finding(rule, span, one, context) for (span, *_), one in merged.items() if isinstance(span, Span)]
+
+
+def _decided_by_innermost(rule: Rule) -> bool:
+    """Whether the verdict of a rule needs only the facts of the innermost of at least three records."""
+    path = lineage(rule.view)
+    facts = full_names(path[-1].name, path[-1].facts)
+    names = (name for one in (rule.when, rule.require) if one is not None for name in one.names)
+    return len(path) > 2 and all(name in facts for name in names)
 
 
 @dataclass(slots=True)

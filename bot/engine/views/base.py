@@ -48,6 +48,8 @@ class Core:
     unknown: Mapping[str, frozenset[str]] = field(default_factory=dict)
     children: dict[str, tuple[Core, ...]] = field(default_factory=dict, repr=False)
     source: object = field(default=None, repr=False)
+    named: bool = field(default=False, repr=False)
+    """Set when the facts have their full names."""
 
     def span(self, name: str, chain: Chain, context: Context) -> Span | None:
         """The place of an anchor, None if there is none."""

@@ -1,0 +1,101 @@
+"""What a server's parser makes of an option, over every version that the image may have."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from botlint.catalogs.catalog import Catalog, Flag, FlagUse, History
+from botlint.engine.analysis.command import MAX_JSON, Option
+
+NONE_WORDS = frozenset({"", "None"})
+"""Values that vLLM's optional settings read as nothing (`optional_type` of vllm/engine/arg_utils.py)."""
+
+_DIGITS = re.compile(r"[+-]?\d+(?:_\d+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """By what an option or variable is judged: a catalog, and the versions of it that the image may have."""
+
+    catalog: Catalog
+    versions: tuple[str, ...]
+    wrapped: bool = False
+    """The server has options of its own besides those of the engine."""
+
+    @property
+    def newest(self) -> str:
+        return self.versions[-1]
+
+
+def uses(option: Option, word: str, frame: Frame) -> list[FlagUse]:
+    """How each version that knows an option reads it."""
+    found = (frame.catalog.read_flag(word if "=" in word else option.spelling, version) for version in frame.versions)
+    return [use for use in found if use is not None]
+
+
+def spelled(name: str, frame: Frame) -> History:
+    """The life of an option's spelling."""
+    history = frame.catalog.history(name)
+    if not history.events and "_" in name:
+        other = frame.catalog.history(name.replace("_", "-"))
+        if other.events or any(frame.catalog.flag(other.name, version) for version in frame.catalog.versions):
+            return other
+    return history
+
+
+def ever_known(name: str, frame: Frame) -> bool:
+    """Whether some version of the framework takes this spelling."""
+    return any(frame.catalog.flag(name, version) is not None for version in frame.catalog.versions)
+
+
+def takes(flag: Flag, values: Sequence[str]) -> bool:
+    """Whether the parser's choices have all of the values (true where it has no choices)."""
+    if flag.choices is None:
+        return True
+    return all(flag.accepts(value) is not False or (flag.none and value in NONE_WORDS) for value in values)
+
+
+def familiar(flag: Flag, values: Sequence[str]) -> bool:
+    """Whether the engine itself knows all of the values; plug-ins may bring others."""
+    return flag.values is None or all(flag.accepts(value) is not False for value in values)
+
+
+def reads(flag: Flag, values: Sequence[str]) -> bool:
+    """Whether the values have the type that the parser wants; types that are not looked at take anything."""
+    return all(_reads(flag, value) for value in values)
+
+
+def _reads(flag: Flag, value: str) -> bool:
+    if value in NONE_WORDS:
+        return True
+    if flag.type == "int":
+        return _DIGITS.fullmatch(value.strip()) is not None
+    if flag.type == "float":
+        try:
+            float(value)
+        except ValueError:
+            return False
+    return True
+
+
+def json_fault(text: str) -> str:
+    """What is wrong with the text of a JSON value; empty if nothing is, or it is too long to look at."""
+    if len(text) > MAX_JSON:
+        return ""
+    try:
+        json.loads(text)
+    except ValueError as error:
+        return str(error)
+    except RecursionError:
+        return "nested too deep"
+    return ""
+
+
+def strays(option: Option, following: int, joined: bool, argv: Sequence[object]) -> list[str]:
+    """The words after an option, up to the next one, that it does not take; none if one of them is not known."""
+    taken = option.index + 1 + (0 if joined else len(option.values))
+    words = list(argv[taken:following])
+    return [str(word) for word in words] if all(isinstance(word, str) for word in words) else []
