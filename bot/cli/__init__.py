@@ -38,6 +38,7 @@ COMMANDS: dict[str, Registration] = {
     "diff": Registration("botlint.cli.diff:diff", "Show what a change makes different in what is started."),
     "explain": Registration("botlint.cli.explain:explain", "Show the page of a rule."),
     "rules": Registration("botlint.cli.rules:rules", "List, test and start rules; show their facts."),
+    "init": Registration("botlint.cli.init:init", "Write a settings file that explains itself."),
     "catalog": Registration("botlint.cli.catalog:catalog", "Show, rebuild and compare the versioned facts."),
 }
 

@@ -1,0 +1,73 @@
+"""`botlint init`: writes a settings file that explains itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from botlint.cli.common import Settings, common_options
+from botlint.core.errors import CannotFinish, UsageError
+
+TEMPLATE = """\
+# Settings of botlint. Everything here is optional but `version`; what is not a comment is the default.
+version: 1
+
+# `botlint check` ends with status 1 if a finding is at least this bad: error, warning or info.
+fail-level: error
+
+# How bad the findings of a rule are, by its name or id, or of a whole family: off, error, warning or info.
+# `botlint rules list` names all rules and families; what is said of a rule counts before what is said of its family.
+# rules:
+#   shell: off
+#   flag-unknown: error
+
+# Files in which findings are left out. `*` stays inside a name, `**` takes any folders.
+# paths:
+#   exclude:
+#     - experimental/**
+
+# Findings that were accepted once (`botlint baseline write`).
+baseline: .botlint/baseline.json
+
+# Whether each `# botlint: ignore[rule] -- reason` must say why.
+require-suppression-reason: false
+
+# Languages of the reviews: en, zh. With both, each text is written in both.
+languages: [en]
+
+# How the repository maps configs to jobs and scripts, and options of that mapping.
+layout: inferencex
+# layout-options: {}
+
+# Rules of this repository, in the form of the built-in ones. They read facts and can run nothing.
+custom-rules: .botlint/rules
+"""
+
+
+@click.command()
+@click.argument("path", required=False, default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Replace a settings file that is there.")
+@common_options
+def init(settings: Settings, path: Path, force: bool) -> int:
+    """Write `.botlint.yaml` with every setting, explained, to PATH (default: the current folder).
+
+    With --output FILE it is written there, or with `--output -` to the terminal.
+    """
+    from botlint.engine.settings import SETTINGS_PATH
+
+    if settings.output == "-":
+        click.echo(TEMPLATE, nl=False)
+        return 0
+    target = path / SETTINGS_PATH if settings.output is None else Path(settings.output)
+    if target.is_symlink():
+        raise UsageError(f"{target} is a symbolic link; it is not followed")
+    try:
+        with target.open("w" if force else "x", encoding="utf-8", newline="\n") as stream:
+            stream.write(TEMPLATE)
+    except FileExistsError:
+        raise UsageError(f"{target} exists; --force replaces it") from None
+    except OSError as error:
+        raise CannotFinish(f"cannot write {target}: {error.strerror}") from error
+    settings.note(f"wrote {target}")
+    return 0

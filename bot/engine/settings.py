@@ -1,0 +1,235 @@
+"""`.botlint.yaml`: which rules run, how bad their findings are, what is left out, and where the baseline is."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NoReturn, TypeVar, get_args
+
+from botlint.core.errors import UsageError
+from botlint.core.finding import SEVERITIES, Severity
+from botlint.core.ruleinfo import RuleInfo
+from botlint.core.span import Span
+from botlint.documents.yaml import Mapping as MappingNode
+from botlint.documents.yaml import Node, Scalar, Schema, load_yaml
+from botlint.documents.yaml import Sequence as SequenceNode
+from botlint.engine.globs import MAX_GLOB, matches
+from botlint.repo.files import Files, is_safe_path
+
+SETTINGS_PATH = ".botlint.yaml"
+DEFAULT_BASELINE = ".botlint/baseline.json"
+DEFAULT_RULES = ".botlint/rules"
+VERSION = 1
+
+MAX_SETTINGS = 200_000
+"""Characters of a settings file."""
+
+MAX_ITEMS = 1_000
+"""Entries of one list or mapping of the settings."""
+
+Level = Literal["off", "error", "warning", "info"]
+Language = Literal["en", "zh"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+LAYOUTS = ("inferencex",)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSetting:
+    """What the settings say about a rule or a family, and where."""
+
+    level: Level
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a repository; a repository without a file has these defaults."""
+
+    fail_level: Severity = "error"
+    rules: Mapping[str, RuleSetting] = field(default_factory=dict)
+    exclude: tuple[str, ...] = ()
+    baseline: str = DEFAULT_BASELINE
+    require_suppression_reason: bool = False
+    languages: tuple[Language, ...] = ("en",)
+    layout: str = "inferencex"
+    layout_options: Mapping[str, object] = field(default_factory=dict)
+    custom_rules: str = DEFAULT_RULES
+
+    def level(self, rule: RuleInfo) -> Level:
+        """How bad a rule's findings are: what is said of its name, else of its id, a former name or its family."""
+        for name in rule.names:
+            setting = self.rules.get(name)
+            if setting is not None:
+                return setting.level
+        return rule.severity
+
+    def excludes(self, path: str) -> bool:
+        """Whether findings in a file are left out."""
+        return any(matches(pattern, path) for pattern in self.exclude)
+
+    def fails(self, severity: Severity) -> bool:
+        """Whether a finding of this severity reaches the fail level."""
+        return SEVERITIES.index(severity) <= SEVERITIES.index(self.fail_level)
+
+    def check_names(self, rules: Iterable[RuleInfo]) -> None:
+        """Raises UsageError for a rule or family that does not exist, with the closest one."""
+        known = {name for rule in rules for name in rule.names}
+        for name, setting in self.rules.items():
+            if name not in known:
+                _fail(setting.span, f"there is no rule or family {name!r}{_hint(name, known)}")
+
+
+def read_settings(files: Files) -> Settings:
+    """The settings of a revision, the defaults if it has none. Raises UsageError with the place of a wrong setting."""
+    source = files.text(SETTINGS_PATH)
+    if source is None:
+        return Settings()
+    return parse_settings(source.text)
+
+
+def parse_settings(text: str, path: str = SETTINGS_PATH) -> Settings:
+    """The settings of a text. Raises UsageError with the place of a wrong setting."""
+    if len(text) > MAX_SETTINGS:
+        _fail(Span(path, 1, 1, 1, 1), f"{len(text)} characters, more than {MAX_SETTINGS}")
+    # In the schema of YAML 1.2 `off` is a text, not false.
+    document = load_yaml(text, path, Schema.CORE)
+    for problem in document.problems:
+        _fail(problem.span, problem.message)
+    root = document.root
+    if not isinstance(root, MappingNode):
+        _fail(Span(path, 1, 1, 1, 1) if root is None else root.span, "the settings are a mapping that has `version: 1`")
+    values: dict[str, object] = {}
+    for key, node in _items(root, set(_READERS)):
+        values[_FIELDS.get(key.text, key.text.replace("-", "_"))] = _READERS[key.text](node)
+    version = root.get("version")
+    if version is None:
+        _fail(root.span, f"`version: {VERSION}` is missing")
+    values.pop("version")
+    return Settings(**values)  # type: ignore[arg-type]
+
+
+# --- readers of the single settings
+
+
+def _version(node: Node) -> int:
+    if not isinstance(node, Scalar) or node.value != VERSION or node.tag != "int":
+        _fail(node.span, f"this botlint reads version {VERSION}")
+    return VERSION
+
+
+def _choice(node: Node, choices: Iterable[T]) -> T:
+    listed = list(choices)
+    found = [one for one in listed if isinstance(node, Scalar) and node.value == one and type(node.value) is type(one)]
+    if found:
+        return found[0]
+    return _fail(node.span, f"expected one of {', '.join(map(str, listed))}{_got(node)}")
+
+
+def _rules(node: Node) -> dict[str, RuleSetting]:
+    found = {}
+    for key, value in _items(node, None):
+        level = "off" if isinstance(value, Scalar) and value.value is False else _choice(value, LEVELS)
+        found[key.text] = RuleSetting(level, key.span)
+    return found
+
+
+def _paths(node: Node) -> tuple[str, ...]:
+    found: tuple[str, ...] = ()
+    for _, value in _items(node, {"exclude"}):
+        found = _list(value, _glob)
+    return found
+
+
+def _glob(node: Node) -> str:
+    text = _text(node)
+    if not text or len(text) > MAX_GLOB:
+        _fail(node.span, f"expected a glob of 1 to {MAX_GLOB} characters")
+    return text
+
+
+def _language(node: Node) -> Language:
+    return _choice(node, LANGUAGES)
+
+
+def _languages(node: Node) -> tuple[Language, ...]:
+    found = _list(node, _language)
+    if not found or len(set(found)) != len(found):
+        _fail(node.span, "expected one or more different languages")
+    return found
+
+
+def _list(node: Node, read: Callable[[Node], T]) -> tuple[T, ...]:
+    if not isinstance(node, SequenceNode):
+        _fail(node.span, f"expected a list{_got(node)}")
+    if len(node.items) > MAX_ITEMS:
+        _fail(node.span, f"more than {MAX_ITEMS} items")
+    return tuple(read(item) for item in node.items)
+
+
+def _path(node: Node) -> str:
+    text = _text(node)
+    if not is_safe_path(text):
+        _fail(node.span, f"expected a path inside the repository{_got(node)}")
+    return text
+
+
+def _text(node: Node) -> str:
+    if not isinstance(node, Scalar) or not isinstance(node.value, str):
+        _fail(node.span, f"expected a text{_got(node)}")
+    return node.value
+
+
+def _options(node: Node) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in _items(node, None):
+        if not isinstance(value, Scalar):
+            _fail(value.span, "expected a text, a number or a truth value")
+        found[key.text] = value.value
+    return found
+
+
+def _items(node: Node, allowed: set[str] | None) -> Iterable[tuple[Scalar, Node]]:
+    if not isinstance(node, MappingNode):
+        _fail(node.span, f"expected a mapping{_got(node)}")
+    if len(node) > MAX_ITEMS:
+        _fail(node.span, f"more than {MAX_ITEMS} entries")
+    for key, value in node.pairs():
+        if not isinstance(key.value, str):
+            _fail(key.span, f"expected a name, got {key.text[:80]!r}")
+        if allowed is not None and key.value not in allowed:
+            _fail(key.span, f"there is no setting {key.text[:80]!r}{_hint(key.text, allowed)}")
+        yield key, value
+
+
+_READERS: dict[str, Callable[[Node], object]] = {
+    "version": _version,
+    "fail-level": lambda node: _choice(node, SEVERITIES),
+    "rules": _rules,
+    "paths": _paths,
+    "baseline": _path,
+    "require-suppression-reason": lambda node: _choice(node, (True, False)),
+    "languages": _languages,
+    "layout": lambda node: _choice(node, LAYOUTS),
+    "layout-options": _options,
+    "custom-rules": _path,
+}
+_FIELDS = {"paths": "exclude"}
+
+
+def _got(node: Node) -> str:
+    if isinstance(node, Scalar):
+        return f", got {node.text[:80]!r}"
+    return f", got a {'list' if isinstance(node, SequenceNode) else 'mapping'}"
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name[:80], sorted(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _fail(span: Span, message: str) -> NoReturn:
+    raise UsageError(f"{span.path}:{span.line}:{span.column}: {message}")
