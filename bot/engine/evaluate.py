@@ -230,7 +230,7 @@ def _owner(rule: Rule, anchor: str) -> int:
     """Which record of the chain has an anchor: the innermost that knows the name."""
     path = lineage(rule.view)
     for index in range(len(path) - 1, -1, -1):
-        if anchor in path[index].anchors:
+        if path[index].has_anchor(anchor):
             return index
     return 0
 

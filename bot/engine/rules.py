@@ -242,7 +242,6 @@ def _content_problems(data: Mapping[str, Any], document: YamlDocument) -> list[P
     if view not in views():
         wrong(f"unknown view {view!r}; views are {', '.join(views())}", "view")
         return found
-    anchors = set(anchors_of(view))
     places: list[tuple[str, tuple[str | int, ...]]] = []
     at = data.get("at")
     if isinstance(at, str):
@@ -254,8 +253,9 @@ def _content_problems(data: Mapping[str, Any], document: YamlDocument) -> list[P
         (one["at"], ("fix", "edits", n, "at")) for n, one in enumerate((data.get("fix") or {}).get("edits", ()))
     )
     for name, where in places:
-        if name not in anchors:
-            wrong(f"unknown anchor {name!r}; anchors of {view} are {', '.join(sorted(anchors))}", *where)
+        if not any(one.has_anchor(name) for one in lineage(view)):
+            known = ", ".join(sorted(set(anchors_of(view))))
+            wrong(f"unknown anchor {name!r}; anchors of {view} are {known}", *where)
     if data.get("versions"):
         if "server" not in {one.name for one in lineage(view)}:
             wrong("versions need a view of a server", "versions")

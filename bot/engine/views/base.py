@@ -39,13 +39,15 @@ class Core:
 
     `key` says without a position which thing it is (a name): it becomes the subject of fingerprints.
     `unknown` names, per map fact, the keys that are there or may be there with a value that is not known.
-    An anchor is a span, or a function that finds it when a finding needs it.
+    An anchor is a span, or a function that finds it when a finding needs it; `families` find the anchors `HEAD.NAME` of
+    any name.
     """
 
     key: str
     values: Mapping[str, FactValue]
     anchors: Mapping[str, Anchor] = field(default_factory=dict)
     unknown: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    families: Mapping[str, Family] = field(default_factory=dict)
     children: dict[str, tuple[Core, ...]] = field(default_factory=dict, repr=False)
     source: object = field(default=None, repr=False)
     named: bool = field(default=False, repr=False)
@@ -54,6 +56,9 @@ class Core:
     def span(self, name: str, chain: Chain, context: Context) -> Span | None:
         """The place of an anchor, None if there is none."""
         anchor = self.anchors.get(name)
+        head, dot, rest = name.partition(".")
+        if anchor is None and dot and rest != "*" and head in self.families:
+            return self.families[head](context, chain, rest)
         return anchor(context, chain) if callable(anchor) else anchor
 
 
@@ -62,13 +67,17 @@ Chain = tuple[Core, ...]
 
 Anchor = Span | None | Callable[["Context", Chain], Span | None]
 
+Family = Callable[["Context", Chain, str], Span | None]
+"""Finds the place of a name."""
+
 
 @dataclass(frozen=True, slots=True)
 class View:
     """A kind of thing that rules can range over.
 
     `build` gives the cores of a revision, or, for a view below another (`parent`), those of one core of the parent.
-    `anchors` documents the places; the first is where a finding is put if its rule does not say.
+    `anchors` documents the places; the first is where a finding is put if its rule does not say. `HEAD.*` stands for
+    an anchor `HEAD.NAME` of any name.
     """
 
     name: str
@@ -77,6 +86,10 @@ class View:
     anchors: Mapping[str, str]
     build: Callable[[Context, Chain], Iterable[Core]]
     parent: str | None = None
+
+    def has_anchor(self, name: str) -> bool:
+        """Whether a rule may name this anchor."""
+        return name in self.anchors or f"{name.partition('.')[0]}.*" in self.anchors
 
 
 def whole_line(path: str, line: int) -> Span:
