@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from botlint.core.span import Span
 from botlint.documents import yaml
-from botlint.engine.analysis.changelog import compare, entries, read_bytes
+from botlint.engine.analysis.changelog import BYTE_CHECK, compare, entries, read_bytes
 from botlint.engine.analysis.shapes import CHANGELOG
 from botlint.engine.context import Context
 from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactValue, View, whole_line
@@ -24,6 +24,7 @@ def _build(context: Context, _chain: Chain) -> Iterator[Core]:
         "tab": found.tab,
         "nul": found.nul,
         "starts": found.starts,
+        "checked": context.files.is_file(BYTE_CHECK),
     }
     anchors: dict[str, Anchor] = {"last": _last_line(context, found.lines)}
     for name in ("carriage_return", "tab", "nul"):
@@ -64,6 +65,7 @@ VIEW = View(
         Fact("tab", "int", "first line with a tab, 0 without one"),
         Fact("nul", "int", "first line with a NUL, 0 without one"),
         Fact("starts", "int", "lines that begin an entry: `- config-keys:`"),
+        Fact("checked", "bool", "the revision has a validator that looks at the bytes"),
         Fact("is_list", "bool", "the file is a list of entries"),
         Fact("entries", "int", "entries that YAML readers find"),
         Fact(

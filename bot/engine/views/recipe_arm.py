@@ -9,6 +9,7 @@ from botlint.core.span import Span
 from botlint.documents import yaml
 from botlint.engine.analysis import recipes
 from botlint.engine.analysis.arms import ROLES, EntryArm, all_arms
+from botlint.engine.analysis.entry_names import same_framework
 from botlint.engine.analysis.recipes import RecipeJob
 from botlint.engine.analysis.spelling import closest
 from botlint.engine.context import Context
@@ -147,6 +148,11 @@ def _core(context: Context, use: Use, known: dict[str, FactValue], job: RecipeJo
 
 def _add_recipe(context: Context, values: dict[str, FactValue], anchors: dict[str, Anchor], job: RecipeJob) -> None:
     values["backend"] = job.backend
+    if isinstance(framework := values.get("framework"), str):
+        values["backend_fits"] = same_framework([job.backend], framework)
+    if job.roles:
+        values["shortage"] = job.shortage or ""
+        anchors["resources"] = lambda *_: recipes.item_span(job.branch.get("resources"))
     anchors["recipe_backend"] = lambda *_: recipes.item_span(
         recipes.child(job.branch, "backend").get("type") or job.branch.get("backend")
     )
@@ -241,6 +247,8 @@ VIEW = View(
         Fact("recipe_precision_family", "string", "fp4, fp8 ...: the kind of format that it is"),
         Fact("framework", "string", "framework of the entry"),
         Fact("backend", "string", "backend of the recipe: sglang, vllm, trtllm"),
+        Fact("backend_fits", "bool", "the backend is the engine that the framework names"),
+        Fact("shortage", "string", "why the workers do not fit on the nodes, empty if they do"),
         Fact("isl", "int", "input tokens on the label"),
         Fact("osl", "int", "output tokens on the label"),
         Fact("recipe_isl", "int", "input tokens that the recipe's client sends"),
@@ -273,6 +281,7 @@ VIEW = View(
         "container": "the recipe's container",
         "recipe_precision": "the recipe's precision",
         "recipe_backend": "the recipe's backend",
+        "resources": "the recipe's resources",
         "recipe_isl": "the recipe's isl",
         "recipe_osl": "the recipe's osl",
         "concurrencies": "the recipe's concurrencies",
