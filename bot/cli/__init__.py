@@ -38,6 +38,8 @@ COMMANDS: dict[str, Registration] = {
     "diff": Registration("botlint.cli.diff:diff", "Show what a change makes different in what is started."),
     "explain": Registration("botlint.cli.explain:explain", "Show the page of a rule."),
     "rules": Registration("botlint.cli.rules:rules", "List, test and start rules; show their facts."),
+    "fix": Registration("botlint.cli.fix:fix", "Mend what can be mended for certain."),
+    "baseline": Registration("botlint.cli.baseline:baseline", "Accept what is there, and show or prune it."),
     "init": Registration("botlint.cli.init:init", "Write a settings file that explains itself."),
     "catalog": Registration("botlint.cli.catalog:catalog", "Show, rebuild and compare the versioned facts."),
 }

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from botlint.cli.common import Settings, common_options, no_collection
-from botlint.core.errors import CannotFinish, NothingToCheck
 
 if TYPE_CHECKING:
     pass
@@ -41,13 +40,6 @@ def check(
 
     with no_collection():
         outcome = run_check(path, base=base, head=head, select=select, settings=settings)
-    report = outcome.report
-    if not report.summary.jobs and not outcome.files:
-        raise NothingToCheck("no master config, workflow or script to check")
     with settings.open_output() as stream:
         stream.writelines(outcome.render(form, color=settings.use_color()))
-    for failure in report.failures:
-        settings.note(f"botlint: could not finish: {failure}")
-    if report.failures:
-        return CannotFinish.exit_code
-    return 1 if outcome.fails else 0
+    return outcome.exit_code

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from botlint.cli.common import Settings
-from botlint.core.errors import UsageError
+from botlint.core.errors import CannotFinish, NothingToCheck, UsageError
 from botlint.core.finding import Finding, Report
 from botlint.engine.check import check
 from botlint.engine.context import Context
+from botlint.engine.policy import Policy, make_policy
 from botlint.engine.rules import Rule, builtin_rules
+from botlint.engine.settings import read_settings
+from botlint.repo.memory import MemoryFiles
 from botlint.repo.open import open_files
 
 if TYPE_CHECKING:
@@ -27,39 +31,69 @@ class Outcome:
 
     report: Report
     context: Context
-    rules: Sequence[Rule]
+    policy: Policy
     settings: Settings
 
     @property
-    def files(self) -> bool:
-        """Whether there was any file to look at."""
-        return bool(self.context.files.paths())
+    def fails(self) -> bool:
+        """Whether a certain finding that counts reaches the fail level."""
+        return any(
+            one.counts and one.certainty == "certain" and self.policy.settings.fails(one.severity)
+            for one in self.report.findings
+        )
 
     @property
-    def fails(self) -> bool:
-        """Whether a finding reaches the fail level."""
-        return any(
-            one.counts and one.severity == "error" and one.certainty == "certain" for one in self.report.findings
-        )
+    def exit_code(self) -> int:
+        """The exit status of a command with this report; what failed is told."""
+        for failure in self.report.failures:
+            self.settings.note(f"botlint: could not finish: {failure}")
+        if self.report.failures:
+            return CannotFinish.exit_code
+        return 1 if self.fails else 0
 
     def render(self, form: str, *, color: bool) -> Iterator[str]:
         """The report in a format."""
+        from botlint.report.options import Options
         from botlint.report.render import render
 
-        return render(self.report, form, self.lines, color)
+        options = Options(
+            verbose=self.settings.verbose,
+            fail_level=self.policy.settings.fail_level,
+            today=date.today(),
+            rules=self.policy.infos,
+        )
+        return render(self.report, form, self.lines, color, options)
 
     def lines(self, path: str) -> Sequence[str] | None:
-        """The lines of a file."""
+        """The lines of a file; they end at line feeds only, as spans count them."""
         source = self.context.files.text(path)
-        return None if source is None else source.text.splitlines()
+        return None if source is None else source.text.split("\n")
+
+    def again(self, texts: Mapping[str, str]) -> Sequence[Finding]:
+        """The findings of the same check with some files replaced.
+
+        Raises CannotFinish if a rule or a plan fails then.
+        """
+        files = MemoryFiles(texts, self.context.files)
+        report = check(Context(files, self.context.plan_jobs, self.context.base), self.policy.rules, self.policy.adjust)
+        if report.failures:
+            raise CannotFinish(report.failures[0])
+        return report.findings
 
 
-def run_check(path: Path, *, base: str | None, head: str | None, select: Sequence[str], settings: Settings) -> Outcome:
+def run_check(
+    path: Path,
+    *,
+    base: str | None,
+    head: str | None,
+    select: Sequence[str],
+    settings: Settings,
+    with_baseline: bool = True,
+) -> Outcome:
     """Checks a folder's working tree or a revision, with a base only what the change brings.
 
-    Raises UsageError for unknown rules and revisions.
+    Raises UsageError for unknown rules and revisions and for wrong settings, NothingToCheck without any file.
     """
-    rules = selected(builtin_rules(), select)
 
     def plan_jobs(planner: Planner, jobs: Sequence[Job]) -> list[LaunchPlan]:
         from botlint.cli.plan import planned
@@ -67,14 +101,15 @@ def run_check(path: Path, *, base: str | None, head: str | None, select: Sequenc
         return planned(planner, jobs, "planning", settings)
 
     files = open_files(path, head)
+    if not files.paths():
+        raise NothingToCheck("no master config, workflow or script to check")
+    policy = make_policy(
+        files, read_settings(files), builtin_rules(), lambda known: selected(known, select), with_baseline
+    )
     before = Context(open_files(path, base), plan_jobs) if base is not None else None
     context = Context(files, plan_jobs, before)
-    report = check(context, rules, _adjust)
-    return Outcome(report, context, rules, settings)
-
-
-def _adjust(findings: list[Finding], context: Context) -> list[Finding]:
-    return findings
+    report = check(context, policy.rules, policy.adjust)
+    return Outcome(report, context, policy, settings)
 
 
 def selected(rules: Sequence[Rule], names: Sequence[str]) -> list[Rule]:

@@ -23,13 +23,15 @@ def check(context: Context, rules: Sequence[Rule], adjust: Adjust | None = None)
     A rule that fails is named in `failures`; the others finish.
     """
     failures: dict[str, None] = {}
-    findings = _findings(context, rules, failures)
+    findings = _findings(context, rules, failures, adjust)
     if context.base is not None:
         # What only a change can break is looked at once, in the change.
         standing = [rule for rule in rules if rule.scope != "pull-request"]
-        findings = brought(_findings(context.base, standing, failures), findings)
-    if adjust is not None:
-        findings = adjust(findings, context)
+        base = _findings(context.base, standing, failures, adjust)
+        # A finding that the base allowed and the head does not is brought by the change.
+        counting = brought([one for one in base if one.counts], [one for one in findings if one.counts])
+        allowed = brought(base, [one for one in findings if not one.counts])
+        findings = sorted([*counting, *allowed], key=lambda one: one.order)
     for error in context.planner.failures if _planned(context) else ():
         failures[f"plan: {type(error).__name__}: {error}"[:MAX_ERROR]] = None
     notes = tuple(_notes(context))
@@ -37,7 +39,9 @@ def check(context: Context, rules: Sequence[Rule], adjust: Adjust | None = None)
     return Report(tuple(findings), summary, notes, tuple(failures))
 
 
-def _findings(context: Context, rules: Iterable[Rule], failures: dict[str, None]) -> list[Finding]:
+def _findings(
+    context: Context, rules: Iterable[Rule], failures: dict[str, None], adjust: Adjust | None
+) -> list[Finding]:
     records = Records(context)
     found: list[Finding] = []
     for rule in rules:
@@ -45,7 +49,8 @@ def _findings(context: Context, rules: Iterable[Rule], failures: dict[str, None]
             found.extend(evaluate(rule, records))
         except Exception as error:
             failures[f"rule {rule.name}: {type(error).__name__}: {error}"[:MAX_ERROR]] = None
-    return with_fingerprints(found)
+    done = with_fingerprints(found)
+    return done if adjust is None else adjust(done, context)
 
 
 def brought(base: Iterable[Finding], head: Iterable[Finding]) -> list[Finding]:

@@ -47,9 +47,10 @@ class MemoryFiles(ListedFiles):
         return None if self._under is None else self._under.symlink_target(path)
 
     def _is_executable(self, path: str) -> bool:
-        if path in self._texts:
-            return self._texts[path] is not None and (self._texts[path] or b"").startswith(b"#!")
-        return self._under is not None and bool((self._under.mode(path) or 0) & 0o100)
+        mode = None if self._under is None else self._under.mode(path)
+        if mode is None:
+            return (self._texts.get(path) or b"").startswith(b"#!")
+        return bool(mode & 0o100)
 
     def close(self) -> None:
         """Nothing is held open."""

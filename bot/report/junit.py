@@ -13,15 +13,15 @@ MAX_LINE = 2_000
 
 
 def render_junit(report: Report, options: Options) -> Iterator[str]:
-    """Findings at or above the fail level are failures, milder ones pass with a text, allowed ones are skipped."""
-    failing = SEVERITIES[: SEVERITIES.index(options.fail_level) + 1]
-    cases = [_case(finding, finding.severity in failing) for finding in report.findings]
+    """Certain findings at or above the fail level are failures, others pass with a text, allowed ones are skipped."""
+    levels = SEVERITIES[: SEVERITIES.index(options.fail_level) + 1]
+    failing = [one for one in report.findings if one.counts and one.severity in levels and one.certainty == "certain"]
+    cases = [_case(finding, finding in failing) for finding in report.findings]
     cases += [_failure(failure) for failure in report.failures]
-    failures = sum(one.counts and one.severity in failing for one in report.findings)
     skipped = sum(not one.counts for one in report.findings)
     if not cases:
         cases = ['    <testcase classname="botlint" name="no findings"/>\n']
-    counts = f'tests="{len(cases)}" failures="{failures}" errors="{len(report.failures)}" skipped="{skipped}"'
+    counts = f'tests="{len(cases)}" failures="{len(failing)}" errors="{len(report.failures)}" skipped="{skipped}"'
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield f'<testsuites name="botlint" {counts}>\n  <testsuite name="botlint check" {counts}>\n'
     yield from cases
