@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from botlint.documents import bash_nodes as bash
 from botlint.shell.process import ChooseNode, Fork, Leaf, Place, Possible, Variable
 from botlint.shell.signals import (
     BreakFlow,
@@ -148,6 +149,8 @@ def _both(
         _may_end(shell, gone, place)
         return _go_on(shell, stays)
     if first.ends:
+        if shell.subshells:
+            _may_end(shell, first, place)
         _may_end(shell, second, place)
         return _go_on(shell, first)
     if first.way == second.way:
@@ -249,21 +252,65 @@ def _go_on(shell: Shell, attempt: _Attempt) -> Status:
 
 
 def _may_end(shell: Shell, attempt: _Attempt, place: Place) -> None:
-    """Lists an exit that depends on the test; in a subshell it only ends that."""
+    """Lists an exit that depends on the test."""
     flow = attempt.flow
-    if shell.subshells:
-        return
     if isinstance(flow, ExitFlow):
         code = flow.code if isinstance(flow.code, int) else 1
         leaf = Leaf("exits", place=flow.place, code=code, message=flow.message)
     elif isinstance(flow, StopFlow):
+        if shell.subshells:
+            return
         leaf = Leaf("undecided", place=flow.place, reason=flow.reason)
     elif attempt.failure is not None:
         leaf = Leaf("exits", place=shell.frames[-1].call, code=attempt.failure, message=attempt.message)
     else:
         return
-    shell.possible.append(Possible([(place, attempt.reason)], leaf))
+    shell.possible.append(Possible([(place, attempt.reason)], leaf, shell.subshells))
+
+
+def subshell_status(shell: Shell, status: Status, mark: int) -> Status:
+    """The status of a subshell that ends, given the number of possible exits that were known before it began.
+
+    Those of the subshell itself are no exits of the script: they make its status one that nobody knows.
+    """
+    found = [p for p in shell.possible[mark:] if p.subshells > shell.subshells]
+    if not found:
+        return status
+    shell.possible[mark:] = [p for p in shell.possible[mark:] if p.subshells <= shell.subshells]
+    ends = [p for p in found if p.leaf.code]
+    if isinstance(status, int):
+        if all(bool(p.leaf.code) == bool(status) for p in found):
+            return status
+        if status:
+            passes = [p.conditions[0] for p in found if not p.leaf.code and len(p.conditions) == 1]
+            leaf = Leaf("exits", place=shell.place(), code=status, message=shell.message())
+            ends.append(Possible([(place, _opposite(reason)) for place, reason in passes], leaf))
+    reason = found[0].conditions[0][1] if isinstance(status, int) else status.reason
+    return Undecided(reason, tuple(ends))
+
+
+def _opposite(reason: str) -> str:
+    return reason.removeprefix("not: ") if reason.startswith("not: ") else f"not: {reason}"
+
+
+def strict_failure(shell: Shell, node: bash.Statement, status: Undecided) -> None:
+    """Lists the exits of `set -e` after a test, or a subshell, of which nobody knows whether it succeeds."""
+    ends = status.ends
+    if not ends and _is_test(node):
+        place = Place(shell.source, node.pos)
+        leaf = Leaf("exits", place=place, code=1, message=shell.message())
+        ends = (Possible([(place, f"not: {shell.slice(node, status.reason)}")], leaf),)
+    for end in ends:
+        mine = replace(end, subshells=shell.subshells)
+        if not any(p.conditions == mine.conditions and p.subshells == mine.subshells for p in shell.possible):
+            shell.possible.append(mine)
+
+
+def _is_test(node: bash.Statement) -> bool:
+    if isinstance(node, bash.Command):
+        return bool(node.words) and node.words[0].text in ("test", "[")
+    return isinstance(node, (bash.Cond, bash.Arith))
 
 
 def _under(possible: list[Possible], place: Place, reason: str) -> list[Possible]:
-    return [Possible([(place, reason), *p.conditions], p.leaf) for p in possible]
+    return [replace(p, conditions=[(place, reason), *p.conditions]) for p in possible]

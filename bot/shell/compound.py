@@ -60,6 +60,8 @@ def _and_or_choice(shell: Shell, node: bash.AndOr, number: int, operator: str, s
     last = len(node.items) - 1
 
     def run_item() -> Status:
+        if operator == "&&":
+            shell.status = 0
         if number == last:
             inner = shell.execute(node.items[number])
         else:
@@ -96,6 +98,7 @@ def _if_from(shell: Shell, node: bash.If, number: int) -> Status:
     tests = shell.tests[mark:]
 
     def taken() -> Status:
+        shell.status = 0
         return shell.guarded(place, True, tests, lambda: shell.run(body)) if body else 0
 
     def rest() -> Status:
@@ -256,6 +259,7 @@ def _while_undecided(shell: Shell, node: bash.While, status: Status) -> Status:
     reason = " ".join(shell.source.text[node.condition[0].pos : node.condition[-1].end].split())[:120]
 
     def once() -> Status:
+        shell.status = 0
         return _body(shell, node.body)[0]
 
     place = Place(shell.source, node.pos)

@@ -655,6 +655,10 @@ class Shell:
                 self.run_trap("ERR")
             if self.options.get("errexit") and self.lenient == 0:
                 raise ExitFlow(status, Place(self.source, node.pos), self.message(), self.failed_call)
+        elif isinstance(status, Undecided) and self.lenient == 0 and self.options.get("errexit"):
+            choice.strict_failure(self, node, status)
+            if status.ends:
+                self.status = status = Undecided(status.reason)
         return status
 
     def run_trap(self, name: str) -> None:
@@ -1121,6 +1125,7 @@ class Shell:
             self.options = {**self.options, "errexit": False}
         frames, positional, source = list(self.frames), self.positional, self.source
         traps, self.traps = self.traps, self._inherited_traps()
+        mark = len(self.possible)
         try:
             try:
                 status = action()
@@ -1143,6 +1148,8 @@ class Shell:
             self.positional = positional
             self.source = source
             self.restore(state)
+        if len(self.possible) > mark:
+            status = choice.subshell_status(self, status, mark)
         if self.killed is not None and len(self.ids) == 1:
             name, self.killed = self.killed, None
             self.receive(name)

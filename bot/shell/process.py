@@ -240,6 +240,8 @@ class Possible:
 
     conditions: list[tuple[Place, str]]
     leaf: Leaf
+    subshells: int = 0
+    """How deep in subshells it is: what ends there first is only one of them."""
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ from botlint.shell.process import (
     Variable,
     evaluate,
 )
-from botlint.shell.signals import Status
+from botlint.shell.signals import Status, Undecided
 from botlint.shell.state import Recording, same, same_variable
 from botlint.shell.streams import In, Out
 from botlint.shell.values import Derived, Either, Input, Text, Value, resolve, text_of
@@ -253,9 +253,7 @@ def _take_over(shell: Shell, effect: _Effect) -> Status:
             ),
         )
     for possible in effect.possible:
-        leaf = possible.leaf
-        message = None if leaf.message is None else renewed.value(leaf.message)
-        shell.possible.append(Possible(possible.conditions, replace(leaf, message=message, guard=shell.guard)))
+        shell.possible.append(renewed.possible(possible))
     shell.forks.extend(renewed.forks.values())
     for name, forks in effect.watches.items():
         shell.watches[name] = [renewed.forks.get(id(f), f) for f in forks]
@@ -269,8 +267,11 @@ def _take_over(shell: Shell, effect: _Effect) -> Status:
     shell.truncated = shell.truncated or effect.truncated
     shell.steps += effect.steps // 10
     shell.version += 1
-    shell.status = effect.status
-    return effect.status
+    status = effect.status
+    if isinstance(status, Undecided) and status.ends:
+        status = Undecided(status.reason, tuple(map(renewed.possible, status.ends)))
+    shell.status = status
+    return status
 
 
 def _fresh(node: Node) -> Node:
@@ -315,6 +316,11 @@ class _Renewal:
                 yield Either(self.value(piece.value), piece.asked if fork is None else fork.need)
             else:
                 yield piece
+
+    def possible(self, possible: Possible) -> Possible:
+        leaf = possible.leaf
+        message = None if leaf.message is None else self.value(leaf.message)
+        return replace(possible, leaf=replace(leaf, message=message, guard=self.shell.guard))
 
     def variable(self, var: Variable) -> Variable:
         value = var.value

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from botlint.shell.process import Call, Leaf, Place, ServerStart, Solved
+from botlint.shell.process import Call, Leaf, Place, Possible, ServerStart, Solved
 from botlint.shell.values import Value
 
 _NAMES = (
@@ -17,9 +17,13 @@ SIGNALS = {name: number for number, name in enumerate(_NAMES.split(), start=1)}
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """An exit status that nobody knows before the run; a plain command is taken to succeed."""
+    """An exit status that nobody knows before the run; a plain command is taken to succeed.
+
+    `ends` says in which ways a subshell may have ended with a failure.
+    """
 
     reason: str
+    ends: tuple[Possible, ...] = field(default=(), compare=False)
 
 
 Status = int | Undecided
