@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal
 
 from botlint.core.errors import CannotFinish
@@ -13,7 +14,7 @@ from botlint.documents.bash import Script, parse_script
 from botlint.layouts.inferencex.callers import Kind
 from botlint.layouts.inferencex.environments import MARK_END, MARK_START, JobEnvironment, Workflows
 from botlint.layouts.inferencex.jobs import Job, Mode, expand_all, load_configs, load_runners
-from botlint.plan.files import ScriptFiles
+from botlint.plan.files import Question, ScriptFiles
 from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Outcome, Server, Word
 from botlint.plan.multinode import Recipes, RecipeServer, Start, edits, group, submission
 from botlint.plan.servers import identify, may_serve
@@ -60,8 +61,9 @@ class Planner:
             *expansion.problems,
             *self.workflows.problems,
         )
+        self.script_files = ScriptFiles(files)
         self.world = World(
-            ScriptFiles(files),
+            self.script_files,
             Programmes(
                 is_server=lambda argv: identify(argv) is not None, may_serve=may_serve, submits=submission, edits=edits
             ),
@@ -72,18 +74,32 @@ class Planner:
         self._steps: dict[tuple[str, str, int], tuple[Script, str]] = {}
         self._names: dict[tuple[int, ...], tuple[list[Leaf], list[tuple[str, Giver]]]] = {}
         self._groups: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
+        self._group_questions: dict[tuple[str, str], frozenset[Question]] = {}
 
     def plans(self, jobs: Iterable[Job] | None = None) -> Iterator[LaunchPlan]:
         """The plan of each job, in the generator's order; an error of ours costs one plan and is kept in `failures`."""
         for job in self.jobs if jobs is None else jobs:
-            try:
-                plan = self.plan(job)
-            except Exception as error:
-                self.failures.append(error)
-                reason = f"internal error: {type(error).__name__}: {error}"[:MAX_ERROR]
-                launch = Launch((str(job.row.get("runner", "")),), None, None, "undecided", reason=reason)
-                plan = LaunchPlan(job.entry, job.config, job.arm, job.scenario, job.arm_index, job.row, launch)
-            yield plan
+            yield self._plan_or_failure(job)
+
+    def plans_with_questions(self, jobs: Iterable[Job]) -> Iterator[tuple[LaunchPlan, frozenset[Question] | None]]:
+        """The plan of each job with what it asked the revision; equal sets of questions are one object."""
+        sets: dict[frozenset[Question], frozenset[Question]] = {}
+        for job in jobs:
+            failed, given = len(self.failures), len(self._given)
+            with self.questions() as asked:
+                plan = self._plan_or_failure(job)
+            whole = len(self.failures) == failed and len(self._given) == given
+            found = frozenset(asked)
+            yield plan, sets.setdefault(found, found) if whole else None
+
+    def _plan_or_failure(self, job: Job) -> LaunchPlan:
+        try:
+            return self.plan(job)
+        except Exception as error:
+            self.failures.append(error)
+            reason = f"internal error: {type(error).__name__}: {error}"[:MAX_ERROR]
+            launch = Launch((str(job.row.get("runner", "")),), None, None, "undecided", reason=reason)
+            return LaunchPlan(job.entry, job.config, job.arm, job.scenario, job.arm_index, job.row, launch)
 
     @property
     def all_problems(self) -> list[Problem]:
@@ -103,9 +119,21 @@ class Planner:
     def plan(self, job: Job) -> LaunchPlan:
         """The plan of one job."""
         launches = [self._launch(job, runners, name) for name, runners in self._runner_groups(job)]
-        return LaunchPlan(
-            job.entry, job.config, job.arm, job.scenario, job.arm_index, job.row, launches[0], tuple(launches[1:])
-        )
+        return plan_of(job, launches)
+
+    @contextmanager
+    def questions(self) -> Iterator[set[Question]]:
+        """What is asked of the revision's scripts and recipes inside of the block; the set is full at its end."""
+        world, files = self.world, self.script_files
+        outer, visited = files.asked, world.visited
+        asked: set[Question] = set()
+        files.asked, world.visited = asked, set()
+        try:
+            yield asked
+        finally:
+            asked.update(*(process.asked for process in world.visited))
+            visited |= world.visited
+            files.asked, world.visited = outer, visited
 
     # ------------------------------------------------------------------------------------------------------ runners
 
@@ -121,10 +149,13 @@ class Planner:
             for name in names:
                 shapes.setdefault(_DIGITS.sub("0", name), []).append(name)
             groups: dict[tuple[object, ...], list[str]] = {}
-            for alike in shapes.values():
-                launch = self._launch(job, (alike[0],), alike[0])
-                groups.setdefault((launch.launcher, launch.recipe, launch.outcome), []).extend(alike)
+            with self.questions() as asked:
+                for alike in shapes.values():
+                    launch = self._launch(job, (alike[0],), alike[0])
+                    groups.setdefault((launch.launcher, launch.recipe, launch.outcome), []).extend(alike)
+            self._group_questions[key] = frozenset(asked)
             found = self._groups[key] = [(members[0], tuple(members)) for members in groups.values()]
+        self.script_files.asked |= self._group_questions[key]
         return found
 
     # --------------------------------------------------------------------------------------------------- one launch
@@ -194,6 +225,12 @@ class Planner:
             # The leaves are kept with the names, so that no other leaf can get the identity of one of them.
             found = self._names[key] = (leaves, names)
         return found[1]
+
+
+def plan_of(job: Job, launches: Sequence[Launch]) -> LaunchPlan:
+    """The plan of a job from its launches."""
+    first, *others = launches
+    return LaunchPlan(job.entry, job.config, job.arm, job.scenario, job.arm_index, job.row, first, tuple(others))
 
 
 def _giver(name: str, environment: dict[str, Variable], chain: list[Solved]) -> Giver:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from typing import Literal
 
 from botlint.repo.files import Files
 
+Question = tuple[Literal["text", "kind", "list"], str]
+"""A question to the files of a revision: the text of a path, what is there, or the names in a directory."""
+
 
 class ScriptFiles:
-    """Adapts a revision to the interpreter."""
+    """Adapts a revision to the interpreter; `asked` collects the questions that it is asked."""
 
     def __init__(self, files: Files) -> None:
         self._files = files
@@ -16,9 +21,21 @@ class ScriptFiles:
         self._regular: dict[str, bool] = {}
         self._directories: dict[str, set[str]] | None = None
         self._nested: tuple[frozenset[str], tuple[str, ...]] | None = None
+        self.asked: set[Question] = set()
+
+    def answer(self, question: Question) -> str:
+        """What the answer to a question is, as a short text that is the same for equal answers."""
+        kind, path = question
+        if kind == "text":
+            return _digest(self.text(path))
+        if kind == "kind":
+            return f"{self.is_file(path):d}{self.is_dir(path):d}{self.is_foreign(path):d}"
+        names = self.list_dir(path)
+        return _digest(None if names is None else "\0".join(names))
 
     def text(self, path: str) -> str | None:
         """Content of a file, or of what a link inside the repository leads to; what is not UTF-8 as lone surrogates."""
+        self.asked.add(("text", path))
         if path not in self._texts:
             data = self._read(path)
             self._texts[path] = None if data is None else data.decode("utf-8", "surrogateescape")
@@ -34,6 +51,7 @@ class ScriptFiles:
 
     def is_file(self, path: str) -> bool:
         """Whether a regular file (or a link to one) is there."""
+        self.asked.add(("kind", path))
         found = self._regular.get(path)
         if found is None:
             found = self._files.is_file(path)
@@ -45,10 +63,12 @@ class ScriptFiles:
 
     def is_dir(self, path: str) -> bool:
         """Whether a directory is there; a checkout makes one for a nested repository, and all that lead to it."""
+        self.asked.add(("kind", path))
         return self._files.is_dir(path) or path in self._nested_repositories()[0]
 
     def is_foreign(self, path: str) -> bool:
         """Whether the path is inside a nested repository, whose files are not those of this revision."""
+        self.asked.add(("kind", path))
         return path.startswith(self._nested_repositories()[1])
 
     def _nested_repositories(self) -> tuple[frozenset[str], tuple[str, ...]]:
@@ -61,6 +81,7 @@ class ScriptFiles:
 
     def list_dir(self, path: str) -> list[str] | None:
         """Names in a directory, sorted; None if that is a nested repository."""
+        self.asked.add(("list", path))
         if self.is_foreign(f"{path}/"):
             return None
         if self._directories is None:
@@ -71,3 +92,9 @@ class ScriptFiles:
                     directories.setdefault("/".join(parts[:depth]), set()).add(parts[depth])
             self._directories = directories
         return sorted(self._directories.get(path, ()))
+
+
+def _digest(text: str | None) -> str:
+    if text is None:
+        return ""
+    return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()

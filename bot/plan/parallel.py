@@ -6,12 +6,14 @@ import gc
 import os
 import pickle
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from botlint.core.errors import CannotFinish
 from botlint.core.span import Problem
 from botlint.layouts.inferencex.jobs import Job
 from botlint.plan.build import Planner
+from botlint.plan.files import Question
 from botlint.plan.model import LaunchPlan
 
 MIN_JOBS = 150
@@ -21,22 +23,42 @@ MAX_PROCESSES = 4
 
 Progress = Callable[[int], None]
 
+P = TypeVar("P")
+
+Make = Callable[[Planner, Sequence[Job]], Iterable[P]]
+"""Plans jobs in one process."""
+
 
 def plan_jobs(planner: Planner, jobs: Sequence[Job], progress: Progress | None = None) -> list[LaunchPlan]:
     """The plans of the jobs in their order.
 
     Raises CannotFinish if a process that helped was ended from outside.
     """
+    return _spread(planner, jobs, progress, Planner.plans)
+
+
+def plan_jobs_with_questions(
+    planner: Planner, jobs: Sequence[Job], progress: Progress | None = None
+) -> list[tuple[LaunchPlan, frozenset[Question] | None]]:
+    """The plans of the jobs in their order, each with what it depends on.
+
+    Raises CannotFinish if a process that helped was ended from outside.
+    """
+    return _spread(planner, jobs, progress, Planner.plans_with_questions)
+
+
+def _spread(planner: Planner, jobs: Sequence[Job], progress: Progress | None, make: Make[P]) -> list[P]:
     count = min(_processors(), MAX_PROCESSES, len({_share(job) for job in jobs}))
     if count < 2 or len(jobs) < MIN_JOBS or not hasattr(os, "fork"):
-        return list(_with_progress(planner, jobs, progress))
+        return list(_with_progress(make(planner, jobs), progress))
     parts = _split(jobs, count)
     # What was loaded so far is never freed: a collection in a child would copy its pages for nothing.
     gc.freeze()
-    children = [_start(planner, [jobs[k] for k in part]) for part in parts[1:]]
-    plans: list[LaunchPlan | None] = [None] * len(jobs)
+    children = [_start(planner, [jobs[k] for k in part], make) for part in parts[1:]]
+    plans: list[P | None] = [None] * len(jobs)
     try:
-        for index, plan in zip(parts[0], _with_progress(planner, [jobs[k] for k in parts[0]], progress), strict=True):
+        own = make(planner, [jobs[k] for k in parts[0]])
+        for index, plan in zip(parts[0], _with_progress(own, progress), strict=True):
             plans[index] = plan
         for part, (pid, stream) in zip(parts[1:], children, strict=True):
             made, failures, problems = _result(pid, stream)
@@ -82,14 +104,14 @@ def _work(jobs: Sequence[Job], indices: Sequence[int]) -> float:
     return 4.0 * len({jobs[k].entry for k in indices}) + len(indices)
 
 
-def _with_progress(planner: Planner, jobs: Sequence[Job], progress: Progress | None) -> Iterator[LaunchPlan]:
-    for plan in planner.plans(jobs):
+def _with_progress(plans: Iterable[P], progress: Progress | None) -> Iterator[P]:
+    for plan in plans:
         if progress is not None:
             progress(1)
         yield plan
 
 
-def _start(planner: Planner, jobs: list[Job]) -> tuple[int, int]:
+def _start(planner: Planner, jobs: list[Job], make: Make[P]) -> tuple[int, int]:
     """Plans jobs in a child; (its process id, the descriptor on which the pickled plans come)."""
     reading, writing = os.pipe()
     pid = os.fork()
@@ -100,7 +122,7 @@ def _start(planner: Planner, jobs: list[Job]) -> tuple[int, int]:
     try:
         os.close(reading)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        plans = list(planner.plans(jobs))
+        plans = list(make(planner, jobs))
         data = pickle.dumps((plans, *planner.findings_of_own()), protocol=pickle.HIGHEST_PROTOCOL)
         with os.fdopen(writing, "wb") as stream:
             stream.write(data)
@@ -110,13 +132,13 @@ def _start(planner: Planner, jobs: list[Job]) -> tuple[int, int]:
         os._exit(status)
 
 
-def _result(pid: int, stream: int) -> tuple[list[LaunchPlan], list[str], list[Problem]]:
+def _result(pid: int, stream: int) -> tuple[list[Any], list[str], list[Problem]]:
     with os.fdopen(stream, "rb") as reader:
         data = reader.read()
     _, status = os.waitpid(pid, 0)
     if status != 0:
         raise CannotFinish("a process that planned some of the jobs ended early")
-    result: tuple[list[LaunchPlan], list[str], list[Problem]] = pickle.loads(data)  # noqa: S301 (our own child's)
+    result: tuple[list[Any], list[str], list[Problem]] = pickle.loads(data)  # noqa: S301 (our own child's)
     return result
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from botlint.shell.paths import UNKNOWN_PART, WORKSPACE, Context, canonical, normal, relative_to_workspace
 from botlint.shell.process import FileEntry, FileView, Kind, below
@@ -21,7 +21,9 @@ MAX_NAMED = 200
 
 
 class RevisionFiles(Protocol):
-    """What the interpreter needs of a revision."""
+    """What the interpreter needs of a revision; the questions that it asks are collected in `asked`."""
+
+    asked: set[Any]
 
     def text(self, path: str) -> str | None:
         """Content of a file (what is not UTF-8 as lone surrogates), None if there is none or it cannot be read."""

@@ -444,7 +444,7 @@ class Solved:
 class Process:
     """One script with its environment's names, and the decision tree of all its interpretations."""
 
-    __slots__ = ("context", "key", "label", "names", "nargs", "options", "root", "runs", "script", "unknown")
+    __slots__ = ("asked", "context", "key", "label", "names", "nargs", "options", "root", "runs", "script", "unknown")
 
     def __init__(
         self,
@@ -467,6 +467,8 @@ class Process:
         self.options = options
         self.root: dict[object, Node | Leaf] = {}
         self.runs = 0
+        self.asked: set[Any] = set()
+        """What its interpretations and decisions have asked the revision."""
 
     def _walk(
         self, world: World, inputs: Inputs, forced: dict[int, bool], depth: int
@@ -522,6 +524,15 @@ class Process:
 
     def solve(self, world: World, inputs: Inputs, depth: int = 0) -> Solved:
         """How the process ends for a job, with the alternatives that hang on undecided tests."""
+        world.visited.add(self)
+        files = world.files
+        outer, files.asked = files.asked, self.asked
+        try:
+            return self._solve(world, inputs, depth)
+        finally:
+            files.asked = outer
+
+    def _solve(self, world: World, inputs: Inputs, depth: int) -> Solved:
         inputs[LABEL] = self.label
         leaf, child = self.leaf(world, inputs, {}, depth)
         solved = Solved(leaf, inputs, self, child)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from botlint.documents import bash
 from botlint.shell.files import Named
@@ -35,6 +35,8 @@ from botlint.shell.values import Derived, Either, Input, Text, Value, resolve, t
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
+
+T = TypeVar("T")
 
 STATUS = "?"
 """Stands for `$?` among the names that a segment reads: what was before it then decides, and its effect is not kept."""
@@ -68,6 +70,8 @@ class _Effect:
     background: Value
     truncated: bool
     steps: int
+    asked: set[Any]
+    """What was asked of the revision when it was recorded, and since then to see whether it fits."""
 
 
 @dataclass(slots=True)
@@ -97,7 +101,7 @@ def run(shell: Shell, identity: object, arguments: list[Value], action: Callable
     )
     known = shell.world.segments.effects.setdefault(key, [])
     for effect, given in known:
-        if all(map(same, given, arguments)) and _fits(shell, effect):
+        if all(map(same, given, arguments)) and _asking(shell, effect.asked, lambda e=effect: _fits(shell, e)):
             return _take_over(shell, effect)
     if isinstance(shell.vars, Recording) or len(known) >= MAX_VERSIONS:
         return action()
@@ -106,6 +110,17 @@ def run(shell: Shell, identity: object, arguments: list[Value], action: Callable
         return shell.status
     known.append((recorded, list(arguments)))
     return recorded.status
+
+
+def _asking(shell: Shell, asked: set[Any], action: Callable[[], T]) -> T:
+    """What `action` gives; what it asks of the revision is collected, and counts for the process too."""
+    files = shell.world.files
+    outer, files.asked = files.asked, asked
+    try:
+        return action()
+    finally:
+        files.asked = outer
+        outer |= asked
 
 
 def _quiet(shell: Shell) -> bool:
@@ -144,8 +159,9 @@ def _record(shell: Shell, action: Callable[[], Status]) -> _Effect | None:
     shell.said = shell.said_error = None
     names: set[str] = set()
     shell.vars = Recording(before, names)
+    asked: set[Any] = set()
     try:
-        status = action()
+        status = _asking(shell, asked, action)
     finally:
         shell.vars = dict(shell.vars)
         last_said, last_error = shell.said, shell.said_error
@@ -194,6 +210,7 @@ def _record(shell: Shell, action: Callable[[], Status]) -> _Effect | None:
         background=shell.last_background,
         truncated=shell.truncated and not truncated,
         steps=shell.steps - steps,
+        asked=asked,
     )
 
 

@@ -41,6 +41,7 @@ class MemoryFiles:
     def __init__(self, files: Mapping[str, str]) -> None:
         self._files = {k: v.encode("utf-8", "surrogateescape") for k, v in files.items()}
         self._dirs: dict[str, set[str]] = {"": set()}
+        self.asked: set[object] = set()
         for path in self._files:
             parts = path.split("/")
             for depth in range(len(parts)):

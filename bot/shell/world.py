@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from botlint.documents.bash import Script, parse_script
 from botlint.shell.files import FileSystem, Revision, RevisionFiles
@@ -109,6 +109,8 @@ class World:
         self.recorded: list[Recorded] = []
         self.runs = 0
         self.segments: Segments | None = Segments()
+        self.visited: set[Process] = set()
+        """The processes that were asked how they end since somebody cleared this."""
 
     # ---------------------------------------------------------------------------------------------------- scripts
 
@@ -172,6 +174,7 @@ class World:
         """The process that a call starts for one job; (None, _, reason) if its script is missing or unknown."""
         script = resolve(call.script, inputs)
         below = Inputs(call, inputs)
+        asked: set[Any] = set()
         if call.is_text:
             if not isinstance(script, str):
                 marked = (p if isinstance(p, str) else f"\ue000{self.hole_number(_as_text(p))}\ue001" for p in script)
@@ -197,7 +200,11 @@ class World:
                 inner = script.removeprefix("@workspace/")
                 if inner == script:
                     return None, below, "unknown"
+                # Its text matters to the script itself; to the caller only whether it is there.
+                outer, self.files.asked = self.files.asked, set()
                 content = self.files.text(inner)
+                asked, self.files.asked = self.files.asked, outer
+                self.files.is_file(inner)
                 if content is None:
                     return None, below, "unreadable" if self.files.is_file(inner) else "missing"
                 identity = script
@@ -207,6 +214,7 @@ class World:
         quick = (identity, label, captured)
         process = call.processes.get(quick)
         if process is not None:
+            process.asked |= asked
             return process, below, ""
         arguments = tuple(isinstance(a, Text) and not a.known for a in call.arguments)
         process = call.processes[quick] = self.process(
@@ -221,6 +229,7 @@ class World:
             arguments,
             bool(call.files),
         )
+        process.asked |= asked
         return process, below, ""
 
     def outcome(

@@ -1,0 +1,198 @@
+"""Launches that are known from an earlier time, and whether they still hold.
+
+A job's launches depend on its row, on what the workflows and the runner table make of it, and on the scripts and
+recipes that were looked at on the way. All of these are kept with the launches; they hold for another revision, or
+another day, if every question still has the same answer. A broken file of launches is as good as none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import pickle
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from botlint import __version__, schemas
+from botlint.core.span import Span
+from botlint.core.unknown import Unknown
+from botlint.layouts.inferencex.configs import MASTER_SUFFIX
+from botlint.layouts.inferencex.job import Job
+from botlint.plan.build import Planner, plan_of
+from botlint.plan.files import Question
+from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Role, Server
+
+FORM = 1
+"""Changes with the form of the file."""
+
+MAX_FILE = 64 << 20
+"""Bytes of a file that is read."""
+
+_CLASSES = {
+    (one.__module__, one.__qualname__): one
+    for one in (Alternative, Exit, Launch, Location, Role, Server, Span, Unknown)
+}
+
+MAX_VERSIONS = 3
+"""Launches that are kept of one job, the newest first."""
+
+MAX_JOBS = 20_000
+"""Jobs whose launches a file holds."""
+
+PlanJobs = Callable[[Planner, Sequence[Job]], list[tuple[LaunchPlan, frozenset[Question] | None]]]
+"""Plans jobs; each plan comes with what it depends on, None for one that is not to be kept."""
+
+
+@dataclass(slots=True)
+class Known:
+    """The launches of one job, and the number of the set of answers on which they depend."""
+
+    launches: tuple[Launch, ...]
+    depends: int
+
+
+@dataclass(slots=True)
+class PlanStore:
+    """Launches by what identifies a job, with the answers that they depend on."""
+
+    known: dict[str, list[Known]] = field(default_factory=dict)
+    answers: list[dict[Question, str]] = field(default_factory=list)
+    changed: bool = False
+    _numbers: dict[tuple[tuple[Question, str], ...], int] = field(default_factory=dict)
+
+    def plan(self, planner: Planner, jobs: Sequence[Job], plan_jobs: PlanJobs) -> list[LaunchPlan]:
+        """The plans of jobs: those that are known and hold are taken, the others made by `plan_jobs` and kept."""
+        surroundings = digest_of_surroundings(planner)
+        keys = [_job_key(job, surroundings) for job in jobs]
+        holds: dict[int, bool] = {}
+        plans: list[LaunchPlan | None] = [None] * len(jobs)
+        missing: list[int] = []
+        for index, key in enumerate(keys):
+            found = next((one for one in self.known.get(key, ()) if self._holds(one.depends, planner, holds)), None)
+            if found is None:
+                missing.append(index)
+            else:
+                plans[index] = plan_of(jobs[index], found.launches)
+        if missing:
+            made = plan_jobs(planner, [jobs[index] for index in missing])
+            numbers: dict[int, int] = {}
+            for index, (plan, asked) in zip(missing, made, strict=True):
+                plans[index] = plan
+                if asked is not None:
+                    number = numbers.get(id(asked))
+                    if number is None:
+                        number = numbers[id(asked)] = self._number(asked, planner)
+                    self._keep(keys[index], plan, number)
+        return [plan for plan in plans if plan is not None]
+
+    def _holds(self, number: int, planner: Planner, holds: dict[int, bool]) -> bool:
+        found = holds.get(number)
+        if found is None:
+            answer = planner.script_files.answer
+            found = holds[number] = all(answer(asked) == was for asked, was in self.answers[number].items())
+        return found
+
+    def _number(self, asked: frozenset[Question], planner: Planner) -> int:
+        answers = {question: planner.script_files.answer(question) for question in sorted(asked)}
+        key = tuple(answers.items())
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.answers)
+            self.answers.append(answers)
+        return number
+
+    def _keep(self, key: str, plan: LaunchPlan, number: int) -> None:
+        self.changed = True
+        others = [one for one in self.known.get(key, ()) if one.depends != number]
+        self.known[key] = [Known((plan.launch, *plan.others), number), *others][:MAX_VERSIONS]
+
+
+def digest_of_surroundings(planner: Planner) -> str:
+    """A digest of what makes environments of rows: the workflows, the runner table, the mode, and botlint itself."""
+    files = planner.files
+    digest = hashlib.blake2b(f"{FORM} {planner.mode} {_own_digest()}".encode(), digest_size=16)
+    paths = [path for path in files.paths(".github") if path.endswith((".yml", ".yaml"))]
+    table = planner.runners.path
+    for path in dict.fromkeys([*paths, *([table] if table else [])]):
+        if path.endswith(MASTER_SUFFIX):
+            continue
+        content = files.read(path)
+        digest.update(f"\0{path}\0{-1 if content is None else len(content)}\0".encode("utf-8", "surrogateescape"))
+        digest.update(content or b"")
+    return digest.hexdigest()
+
+
+@cache
+def _own_digest() -> str:
+    """A digest of the installed package by names, sizes and times of its files."""
+    root = Path(__file__).parent.parent
+    digest = hashlib.blake2b(__version__.encode(), digest_size=16)
+    for folder in (root, Path(str(schemas.__file__)).parent):
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in (".py", ".json", ".yaml"):
+                facts = path.stat()
+                digest.update(f"\0{path}\0{facts.st_size}\0{facts.st_mtime_ns}".encode())
+    return digest.hexdigest()
+
+
+def _job_key(job: Job, surroundings: str) -> str:
+    row = json.dumps(job.row, sort_keys=True, default=str)
+    return hashlib.blake2b(f"{surroundings}\0{row}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+# ------------------------------------------------------------------------------------------------------------- on disk
+
+
+class _Reader(pickle.Unpickler):
+    """Makes plans and nothing else, whatever the file says."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = _CLASSES.get((module, name))
+        if found is None:
+            raise pickle.UnpicklingError(f"{module}.{name} is no part of a plan")
+        return found
+
+
+def load_store(path: Path) -> PlanStore:
+    """The launches of a file; none if it is not there, of another version, or broken."""
+    with suppress(Exception):
+        if path.stat().st_size <= MAX_FILE:
+            form, known, answers = _Reader(io.BytesIO(path.read_bytes())).load()
+            if form == (FORM, _own_digest()):
+                store = PlanStore(
+                    {key: [Known(launches, depends) for launches, depends in ones] for key, ones in known.items()},
+                    answers,
+                )
+                if all(0 <= one.depends < len(answers) for ones in store.known.values() for one in ones):
+                    return store
+    return PlanStore()
+
+
+def save_store(store: PlanStore, path: Path) -> None:
+    """Writes launches beside the old file and puts them in its place; does nothing where that is not possible."""
+    kept = list(store.known.items())[-MAX_JOBS:]
+    known = {key: [(one.launches, one.depends) for one in ones] for key, ones in kept}
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                pickle.dump(((FORM, _own_digest()), known, store.answers), stream, protocol=pickle.HIGHEST_PROTOCOL)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+
+def store_path(repository: Path) -> Path:
+    """Where the launches of a repository are kept: in the user's cache folder, never in the repository itself."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    name = hashlib.blake2b(str(repository.resolve()).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+    return Path(base).expanduser() / "botlint" / f"plans-{name}"
