@@ -7,9 +7,11 @@ from botlint.engine.views.changed_entry import VIEW as CHANGED_ENTRY
 from botlint.engine.views.changelog_entry import VIEW as CHANGELOG_ENTRY
 from botlint.engine.views.changelog_file import VIEW as CHANGELOG_FILE
 from botlint.engine.views.changelog_key import VIEW as CHANGELOG_KEY
+from botlint.engine.views.client_call import VIEW as CLIENT_CALL
 from botlint.engine.views.config_arm import VIEW as CONFIG_ARM
 from botlint.engine.views.config_entry import VIEW as CONFIG_ENTRY
 from botlint.engine.views.exit_status import VIEW as EXIT_STATUS
+from botlint.engine.views.flag import VIEW as FLAG
 from botlint.engine.views.job import VIEW as JOB
 from botlint.engine.views.recipe_arm import VIEW as RECIPE_ARM
 from botlint.engine.views.recipe_role import VIEW as RECIPE_ROLE
@@ -18,7 +20,11 @@ from botlint.engine.views.schema_problem import VIEW as SCHEMA_PROBLEM
 from botlint.engine.views.script_line import VIEW as SCRIPT_LINE
 from botlint.engine.views.script_read import VIEW as SCRIPT_READ
 from botlint.engine.views.server import VIEW as SERVER
+from botlint.engine.views.server_command import VIEW as SERVER_COMMAND
+from botlint.engine.views.size_guard import VIEW as SIZE_GUARD
+from botlint.engine.views.size_option import VIEW as SIZE_OPTION
 from botlint.engine.views.source_statement import VIEW as SOURCE_STATEMENT
+from botlint.engine.views.variable import VIEW as VARIABLE
 from botlint.engine.views.workflow_call import ARGUMENT as WORKFLOW_ARGUMENT
 from botlint.engine.views.workflow_call import INPUT as WORKFLOW_INPUT
 from botlint.engine.views.workflow_call import PARAMETER as WORKFLOW_PARAMETER
@@ -73,4 +79,10 @@ VIEWS: tuple[View, ...] = (
     CHANGELOG_ENTRY,
     CHANGELOG_KEY,
     CHANGED_ENTRY,
+    CLIENT_CALL,
+    FLAG,
+    SERVER_COMMAND,
+    SIZE_GUARD,
+    SIZE_OPTION,
+    VARIABLE,
 )
