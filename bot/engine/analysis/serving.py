@@ -89,7 +89,9 @@ _PEERS = frozenset(
 )
 """KV connectors that only pass blocks from worker to worker."""
 
-_FORCED = ("SGLANG_SIMULATE_ACC_LEN", "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS")
+_SPANNING = frozenset({"deepep", "mooncake", "nixl", "mori", "megamoe", "flashinfer", "ascend_fuseep"})
+"""SGLang's exchange backends for which its sources set ep_size to tp_size."""
+
 _ON = ("1", "true")
 
 
@@ -223,6 +225,10 @@ def _parallel(one: Reading, sizes: Mapping[str, int | None]) -> Iterator[tuple[s
     tp, dp, pp, pcp, ep_size = (sizes[name] for name in ("tp", "dp", "pp", "pcp", "ep_size"))
     if one.engine == "sglang":
         attention = one.on("enable_dp_attention")
+        exchange = one.text("moe_a2a_backend", "none")
+        if exchange != "none":
+            # Backends that exchange tokens make the expert-parallel group as large as the tensor-parallel one.
+            ep_size = tp if exchange in _SPANNING else None
         yield "ep", None if ep_size is None else ep_size > 1
         yield "dp_attention", attention
         yield "moe_ep", ep_size
@@ -289,7 +295,7 @@ def _speculation(one: Reading) -> Iterator[tuple[str, Value]]:
         length = None if forced is None else _float(forced)
     else:
         method, draft = one.text("method"), one.text("draft_model")
-        tokens = steps = one.number("num_speculative_tokens", 0)
+        tokens = steps = one.number("num_speculative_tokens", 1 if method else 0)
         forced = one.text("spec_decode_acceptance_length")
         length = None if forced is None else _float(forced)
         rate = one.text("spec_decode_acceptance_rate")

@@ -12,6 +12,7 @@ from botlint.engine.views.config_arm import VIEW as CONFIG_ARM
 from botlint.engine.views.config_entry import VIEW as CONFIG_ENTRY
 from botlint.engine.views.exit_status import VIEW as EXIT_STATUS
 from botlint.engine.views.flag import VIEW as FLAG
+from botlint.engine.views.golden import VIEW as GOLDEN
 from botlint.engine.views.job import VIEW as JOB
 from botlint.engine.views.recipe_arm import VIEW as RECIPE_ARM
 from botlint.engine.views.recipe_role import VIEW as RECIPE_ROLE
@@ -47,6 +48,7 @@ from botlint.engine.views.yaml_problem import VIEW as YAML_PROBLEM
 VIEWS: tuple[View, ...] = (
     JOB,
     SERVER,
+    GOLDEN,
     SCRIPT_READ,
     SOURCE_STATEMENT,
     CONFIG_ARM,

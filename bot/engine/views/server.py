@@ -51,6 +51,8 @@ def _facts() -> tuple[Fact, ...]:
         Fact("engine", "string", "the engine whose options it takes: vllm, sglang, atom or trtllm; empty for others"),
         Fact("version", "string", "engine version, where the image's tag says it for sure"),
         Fact("versions", "list<string>", "engine versions that the image may have, oldest first"),
+        Fact("path", "string", "file that starts it"),
+        Fact("path_speculates", "bool", "some job starts a server of this file with options of speculation"),
         Fact("model", "string", "the model that is served: a name or a path"),
         Fact("argv", "list<string>", "command line; unknown parts are shown as <reason>"),
         Fact("flags", "map<string,string>", "options by canonical name without dashes, as tensor_parallel_size"),
@@ -122,6 +124,7 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
     server = source.launch.server
     image = str(source.job.row.get("image", ""))
     known = context.once(_interned)
+    speculating = context.once(_speculating)
     for role in server.roles or (None,):
         argv = role.argv if role is not None else server.argv
         env = role.env if role is not None else server.env
@@ -138,13 +141,32 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
         )
         core = known.get(key)
         if core is None:
-            core = _core(server, role, image, where)
+            core = _core(server, role, image, where, where[0] in speculating)
             if len(known) < MAX_STEP:
                 known[key] = core
         yield core
 
 
-def _core(server: Server, role: Role | None, image: str, where: tuple[str, int]) -> Core:
+def _speculating(context: Context) -> frozenset[str]:
+    """The files that start some server with options of speculation."""
+    found: set[str] = set()
+    for plan in context.plans:
+        for launch in (plan.launch, *plan.others):
+            server = launch.server
+            if server is None:
+                continue
+            for path, argv in ((server.path, server.argv), *((role.path, role.argv) for role in server.roles)):
+                if path not in found and any(_is_speculative(word) for word in argv):
+                    found.add(path)
+    return frozenset(found)
+
+
+def _is_speculative(word: Word) -> bool:
+    text = word if isinstance(word, str) else word[0] if word and isinstance(word[0], str) else ""
+    return text.startswith(("--spec", "--num-spec", "--num_spec"))
+
+
+def _core(server: Server, role: Role | None, image: str, where: tuple[str, int], speculating: bool) -> Core:
     engine = CATALOGS.get(server.framework, "") or ("trtllm" if server.framework == "trtllm" else "")
     catalog = load(engine) if engine in FRAMEWORKS else None
     facts = resolve_image(image)
@@ -157,6 +179,8 @@ def _core(server: Server, role: Role | None, image: str, where: tuple[str, int])
         "server.role": role.name if role is not None else "",
         "server.framework": server.framework,
         "server.engine": engine,
+        "server.path": where[0],
+        "server.path_speculates": speculating,
         "server.versions": list(versions),
         "server.argv": [word_text(word) for word in argv],
     }
