@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,12 +15,15 @@ from botlint.documents.workflow import Field, Input, Job, Workflow
 from botlint.documents.yaml import Mapping as YamlMapping
 from botlint.documents.yaml import Scalar
 from botlint.engine.analysis.workflow_rows import RowsOfJob, rows_of_job
-from botlint.engine.analysis.workflows import WorkflowFile, workflow_files
+from botlint.engine.analysis.workflows import WorkflowFile, walk, workflow_files
 
 if TYPE_CHECKING:
     from botlint.engine.context import Context
 
 SCENARIO = "scenario-type"
+
+# How JavaScript and Python in steps read inputs: `context.payload.inputs.ref`, `inputs['ref']`.
+_SCRIPT_INPUT = re.compile(r"""\binputs\??(?:\.([A-Za-z_]\w*)|(?:\.get\(|\[)["']([\w-]+)["'])""", re.ASCII)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +204,10 @@ def input_uses(file: WorkflowFile) -> Mapping[str, tuple[str, ...]] | None:
                 found.setdefault(folded[1], {})[_label(piece.place)] = None
             elif folded[:3] == ["github", "event", "inputs"]:
                 found.setdefault(folded[3], {})[_label(piece.place)] = None
+    for place, scalar in walk(file.root):
+        if place[-1:] in (("script",), ("run",)) and "inputs" in scalar.text:
+            for match in _SCRIPT_INPUT.finditer(scalar.text):
+                found.setdefault((match[1] or match[2]).lower(), {})[str(place[-1])] = None
     return {name: tuple(places) for name, places in found.items()}
 
 
