@@ -7,11 +7,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from botlint.catalogs.catalog import Catalog, Flag, FlagUse, History
+from botlint.catalogs.catalog import Catalog, Flag, FlagUse, History, closest
 from botlint.engine.analysis.command import MAX_JSON, Option
 
 NONE_WORDS = frozenset({"", "None"})
 """Values that vLLM's optional settings read as nothing (`optional_type` of vllm/engine/arg_utils.py)."""
+
+MIN_WORDS = 4
+"""Words of a name of which one may be missing."""
+
+MIN_LETTERS = 8
+"""Letters of a name of which some may be wrong."""
+
+MAX_EDITS = 2
+MAX_NAME = 200
 
 _DIGITS = re.compile(r"[+-]?\d+(?:_\d+)*")
 
@@ -99,3 +108,49 @@ def strays(option: Option, following: int, joined: bool, argv: Sequence[object])
     taken = option.index + 1 + (0 if joined else len(option.values))
     words = list(argv[taken:following])
     return [str(word) for word in words] if all(isinstance(word, str) for word in words) else []
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """The known name nearest to a misspelt one, empty if none is near."""
+    return closest(name, known) or ""
+
+
+def misspelt(name: str, known: str) -> bool:
+    """Whether a name is a slip of the known one: case and separators, word order, one word too many, two letters."""
+    mine, other = words(name), words(known)
+    if mine == other or sorted(mine) == sorted(other) or "".join(mine) == "".join(other):
+        return True
+    if len(mine) >= MIN_WORDS and len(other) >= MIN_WORDS and (_one_more(mine, other) or _one_more(other, mine)):
+        return True
+    first, second = "-".join(mine), "-".join(other)
+    # A digit more or less makes another name (`mxfp4`, `mxfp8`).
+    if re.sub(r"\D", "", first) != re.sub(r"\D", "", second):
+        return False
+    return min(len(first), len(second)) >= MIN_LETTERS and _edits(first, second) <= MAX_EDITS
+
+
+def words(name: str) -> list[str]:
+    """The words of an option's or variable's name."""
+    return [word for word in re.split(r"[-_.]+", name.lower()) if word]
+
+
+def _one_more(long: Sequence[str], short: Sequence[str]) -> bool:
+    """Whether a name has one word more than another."""
+    return len(long) == len(short) + 1 and any([*long[:i], *long[i + 1 :]] == list(short) for i in range(len(long)))
+
+
+def _edits(first: str, second: str) -> int:
+    """Letters to insert, drop, replace or swap; more than the limit where the lengths differ too much."""
+    if abs(len(first) - len(second)) > MAX_EDITS or max(len(first), len(second)) > MAX_NAME:
+        return MAX_EDITS + 1
+    before: list[int] = []
+    above = list(range(len(second) + 1))
+    for row, letter in enumerate(first, 1):
+        line = [row]
+        for column, other in enumerate(second, 1):
+            cost = min(above[column] + 1, line[-1] + 1, above[column - 1] + (letter != other))
+            if row > 1 and column > 1 and letter == second[column - 2] and first[row - 2] == other:
+                cost = min(cost, before[column - 2] + 1)
+            line.append(cost)
+        before, above = above, line
+    return above[-1]

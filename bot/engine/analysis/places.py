@@ -1,0 +1,120 @@
+"""Where an option or a variable of a server is written: in a script's line, or under a key of a recipe's role."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from botlint.core.span import Span
+from botlint.documents import yaml
+from botlint.engine.context import Context
+from botlint.engine.views.base import Chain, whole_line
+from botlint.engine.views.job import JobSource
+from botlint.engine.views.server import ServerSource
+
+MAX_LINE = 4_000
+"""Characters of a line that are searched."""
+
+MAX_NODES = 20_000
+"""Entries of a recipe that are looked at."""
+
+_ROLES = {"aggregate": ("aggregated", "agg"), "prefill": ("prefill",), "decode": ("decode",)}
+
+
+def _memory(context: Context) -> dict[object, Span | None]:
+    return {}
+
+
+def option_place(context: Context, chain: Chain, spelling: str, values: Sequence[str]) -> Span | None:
+    """The option's name in the script or recipe that gives it, else the server's line."""
+    pattern = re.compile(rf"(?<![\w-]){re.escape(spelling)}(?![\w-])")
+    key = spelling.lstrip("-")
+    return _place(context, chain, spelling, pattern, key, " ".join(values))
+
+
+def variable_place(context: Context, chain: Chain, name: str, value: str | None) -> Span | None:
+    """The variable's name in the line that exports it, else the server's line."""
+    pattern = re.compile(rf"(?<![\w$]){re.escape(name)}(?==)")
+    return _place(context, chain, name, pattern, name, value or "")
+
+
+def _place(context: Context, chain: Chain, name: str, pattern: re.Pattern[str], key: str, value: str) -> Span | None:
+    source = chain[1].source
+    if not isinstance(source, ServerSource):
+        return None
+    role = source.role
+    path, line = (role.path, role.line) if role is not None else (source.server.path, source.server.line)
+    memory = context.once(_memory)
+    if path.endswith((".yaml", ".yml")):
+        asked = (path, role.name if role is not None else "", key, value)
+        if asked not in memory:
+            memory[asked] = _in_recipe(context, path, role.name if role is not None else "", key, value)
+        return memory[asked] or whole_line(path, line)
+    asked_here = (path, line, name)
+    if asked_here not in memory:
+        lines = list(_lines(context, path, pattern))
+        memory[asked_here] = lines[0] if len(lines) == 1 else None
+    return memory[asked_here] or _explained(context, chain, name, pattern) or whole_line(path, line)
+
+
+def _explained(context: Context, chain: Chain, name: str, pattern: re.Pattern[str]) -> Span | None:
+    """The last step of the explanation that spells the name."""
+    source = chain[0].source
+    if not isinstance(source, JobSource):
+        return None
+    steps = context.explainer.explain(source.job, name, source.launch.runners[0]).steps
+    for step in reversed(steps):
+        if step.kind in ("script", "call", "server"):
+            text = context.explainer.line(step.span)
+            if pattern.search(text):
+                found = next(
+                    (span for span in _lines(context, step.span.path, pattern) if span.line == step.span.line), None
+                )
+                return found or step.span
+    return None
+
+
+def _lines(context: Context, path: str, pattern: re.Pattern[str]) -> Iterator[Span]:
+    """The places of a text file where a pattern stands outside of comments, at most one of a line."""
+    source = context.files.text(path)
+    if source is None:
+        return
+    for number, text in enumerate(source.text.split("\n"), 1):
+        if text.lstrip().startswith("#"):
+            continue
+        match = pattern.search(text[:MAX_LINE])
+        if match is not None:
+            yield Span(path, number, match.start() + 1, number, match.end() + 1)
+
+
+def _in_recipe(context: Context, path: str, role: str, key: str, value: str) -> Span | None:
+    """The key of a role's section; of several the one that is below the role and has the value."""
+    document = context.yaml(path)
+    if document is None:
+        return None
+    wanted = key.replace("_", "-")
+    best: tuple[int, Span] | None = None
+    for words, name, node in _entries(document.root):
+        if name.text.replace("_", "-") != wanted:
+            continue
+        score = 2 * any(word.startswith(_ROLES.get(role, ())) for word in words)
+        score += isinstance(node, yaml.Scalar) and node.text == value
+        if best is None or score > best[0]:
+            best = (score, name.span)
+    return best[1] if best is not None else None
+
+
+def _entries(root: yaml.Node | None) -> Iterator[tuple[tuple[str, ...], yaml.Scalar, yaml.Node]]:
+    """All keys with their values and the keys above them, the outer ones first."""
+    waiting: deque[tuple[tuple[str, ...], yaml.Node | None]] = deque([((), root)])
+    for _ in range(MAX_NODES):
+        if not waiting:
+            return
+        words, node = waiting.popleft()
+        if isinstance(node, yaml.Mapping):
+            for name, value in node.own_items:
+                yield words, name, value
+                waiting.append(((*words, name.text), value))
+        elif isinstance(node, yaml.Sequence):
+            waiting.extend((words, item) for item in node.items)

@@ -1,0 +1,201 @@
+"""Options of a server's command line, judged by the versions that the image may have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from botlint.catalogs.catalog import FlagUse
+from botlint.core.span import Span
+from botlint.engine.analysis import options
+from botlint.engine.analysis.command import WRAPPED, Option
+from botlint.engine.analysis.options import Frame
+from botlint.engine.analysis.places import option_place
+from botlint.engine.context import Context
+from botlint.engine.views.base import Chain, Core, Fact, FactValue, View
+from botlint.engine.views.server import ServerSource
+from botlint.plan.model import Word
+
+MAX_CHOICES = 200
+"""Choices of an option that a record holds."""
+
+
+def frame_of(source: ServerSource) -> Frame | None:
+    """By what a server's options are judged; None where the image's versions are not known."""
+    catalog = source.catalog
+    if catalog is None or source.image.framework != catalog.framework or not source.image.versions:
+        return None
+    return Frame(catalog, source.image.versions, source.server.framework in WRAPPED)
+
+
+def _interned(context: Context) -> dict[object, Core]:
+    return {}
+
+
+def _build(context: Context, chain: Chain) -> Iterator[Core]:
+    source = chain[-1].source
+    if not isinstance(source, ServerSource):
+        return
+    frame = frame_of(source)
+    known = context.once(_interned)
+    base = (source.server.framework, source.image.reference)
+    given: dict[str, str | None] = {}
+    argv = source.argv
+    found = list(source.options)
+    free = bool(found) and _takes_model(frame) and not _model_words(argv[: found[0].index])
+    for number, option in enumerate(found):
+        word = argv[option.index]
+        following = found[number + 1].index if number + 1 < len(found) else len(argv)
+        joined = isinstance(word, str) and "=" in word
+        stray = options.strays(option, following, joined, argv) if frame is not None and not frame.wrapped else []
+        if stray and free:
+            stray, free = stray[1:], False
+        text = option.text
+        before, again = given.get(option.name), option.name in given
+        given[option.name] = text
+        key = (base, option.spelling, option.values, joined, tuple(stray), before, again)
+        core = known.get(key)
+        if core is None:
+            core = known[key] = _core(option, word, joined, stray, frame, before, again)
+        yield core
+
+
+def _takes_model(frame: Frame | None) -> bool:
+    """Whether the server takes one word of its own, the model."""
+    return frame is not None and frame.catalog.framework == "vllm"
+
+
+def _model_words(start: Sequence[Word]) -> list[Word]:
+    """The words before the first option, without what is started."""
+    words = list(start[1:])
+    if "-m" in words:
+        words = words[words.index("-m") + 2 :]
+    return [word for word in words if word != "serve"]
+
+
+def _core(
+    option: Option,
+    word: Word,
+    joined: bool,
+    stray: Sequence[str],
+    frame: Frame | None,
+    before: str | None,
+    again: bool,
+) -> Core:
+    values: dict[str, FactValue] = {
+        "name": option.name,
+        "spelling": option.spelling,
+        "given": bool(option.values),
+        "joined": joined,
+        "again": again,
+        "stray": " ".join(stray),
+    }
+    texts = [one for one in option.values if isinstance(one, str)]
+    plain = len(texts) == len(option.values)
+    text = option.text
+    if plain and text is not None:
+        values["value"] = text
+    if again and before is not None:
+        values["earlier"] = before
+    if frame is not None:
+        _judge(values, option, word, texts if plain else None, frame)
+    spelling = option.spelling
+
+    def place(context: Context, chain: Chain) -> Span | None:
+        return option_place(context, chain, spelling, texts)
+
+    return Core(option.name, values, {"flag": place})
+
+
+def _judge(values: dict[str, FactValue], option: Option, word: Word, texts: Sequence[str] | None, frame: Frame) -> None:
+    read = options.uses(option, word if isinstance(word, str) else option.spelling, frame)
+    if read or not frame.wrapped or options.ever_known(option.spelling, frame):
+        values["known"] = bool(read)
+    if not read:
+        _absent(values, option, frame)
+        return
+    last = read[-1].flag
+    values |= {
+        "everywhere": len(read) == len(frame.versions),
+        "how": read[-1].how,
+        "main": last.name,
+        "kind": last.kind,
+        "type": last.type,
+        "wants_value": all(_wants(use) for use in read),
+        "takes_value": any(use.flag.takes_value or use.path for use in read),
+        "repeats": any(use.flag.repeats for use in read),
+        "deprecated": all(use.flag.deprecated is not None for use in read) and len(read) == len(frame.versions),
+        "replaced_by": last.instead or options.spelled(option.spelling, frame).instead or "",
+        "dotted": bool(read[-1].path),
+    }
+    if texts is None or read[-1].path:
+        return
+    if option.values:
+        values["accepted"] = any(options.takes(use.flag, texts) for use in read)
+        values["familiar"] = any(options.familiar(use.flag, texts) for use in read)
+        values["parses"] = any(options.reads(use.flag, texts) for use in read)
+        choices = last.choices if last.choices is not None else last.values or ()
+        values["choices"] = list(choices[:MAX_CHOICES])
+        if choices and len(texts) == 1:
+            values["closest_value"] = options.nearest(texts[0], choices)
+        if len(texts) == 1 and all(use.flag.type == "json" for use in read):
+            values["json_fault"] = options.json_fault(texts[0])
+
+
+def _wants(use: FlagUse) -> bool:
+    return use.flag.takes_value and use.flag.nargs not in ("?", "*") and not use.path
+
+
+def _absent(values: dict[str, FactValue], option: Option, frame: Frame) -> None:
+    """What is known about an option that no version of the image takes."""
+    life = options.spelled(option.spelling, frame)
+    closest = frame.catalog.closest(option.spelling, frame.newest)
+    values |= {
+        "ever": options.ever_known(option.spelling, frame),
+        "removed_in": life.removed_in or "",
+        "added_in": life.added_in or "",
+        "replaced_by": life.instead or "",
+        "closest": closest or "",
+        "near": closest is not None and options.misspelt(option.spelling, closest),
+    }
+
+
+VIEW = View(
+    name="flag",
+    doc="An option of a server's command line, as often as it is given.",
+    facts=(
+        Fact("name", "string", "canonical name without dashes, as tensor_parallel_size"),
+        Fact("spelling", "string", "the option as it is given"),
+        Fact("value", "string", "its value (true or false for an option without one), the words joined by spaces"),
+        Fact("given", "bool", "a value is given"),
+        Fact("joined", "bool", "the value is given in the same word, after `=`"),
+        Fact("stray", "string", "words after it that neither it nor the server's parser takes"),
+        Fact("again", "bool", "the option was given before"),
+        Fact("earlier", "string", "the value that it was given before"),
+        Fact("known", "bool", "a version that the image may have takes it (left out for a wrapper's own options)"),
+        Fact("everywhere", "bool", "all versions that the image may have take it"),
+        Fact("ever", "bool", "some version of the framework takes it"),
+        Fact("removed_in", "string", "version that removed it for good, empty if there is none"),
+        Fact("added_in", "string", "version that added it, empty if it is older than the catalog"),
+        Fact("replaced_by", "string", "what took its place, empty if that is not known"),
+        Fact("closest", "string", "the nearest option of the version, empty if none is near"),
+        Fact("near", "bool", "the nearest option differs only by a slip"),
+        Fact("how", "string", "exact, underscores, abbreviation or dotted"),
+        Fact("main", "string", "the option's main spelling"),
+        Fact("kind", "string", "switch, toggle or value"),
+        Fact("type", "string", "type that the parser reads"),
+        Fact("takes_value", "bool", "a value may follow"),
+        Fact("wants_value", "bool", "a value must follow"),
+        Fact("repeats", "bool", "it may be given several times"),
+        Fact("deprecated", "bool", "all versions that the image may have call it deprecated"),
+        Fact("dotted", "bool", "one key of a JSON option is given, as --config.key"),
+        Fact("accepted", "bool", "the parser of some version has the value among its choices"),
+        Fact("familiar", "bool", "the engine of some version knows the value; plug-ins may bring others"),
+        Fact("parses", "bool", "the value has the type that the parser reads"),
+        Fact("choices", "list<string>", "values that are taken, empty where any is"),
+        Fact("closest_value", "string", "the choice nearest to the value, empty if none is near"),
+        Fact("json_fault", "string", "what is wrong with the JSON text, empty if nothing is"),
+    ),
+    anchors={"flag": "where the script or recipe gives the option, else the server"},
+    build=_build,
+    parent="server",
+)

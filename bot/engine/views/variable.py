@@ -1,0 +1,190 @@
+"""Environment variables of a server, judged by the versions that the image may have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from botlint.catalogs.catalog import FRAMEWORKS, Catalog, Variable, load
+from botlint.core.span import Span
+from botlint.engine.analysis import options
+from botlint.engine.analysis.options import Frame
+from botlint.engine.analysis.places import variable_place
+from botlint.engine.analysis.values import read_as, refuses, truth
+from botlint.engine.context import Context
+from botlint.engine.views.base import Chain, Core, Fact, FactValue, View
+from botlint.engine.views.flag import frame_of
+from botlint.engine.views.server import ServerSource
+from botlint.plan.model import Word
+
+_CODE = (".sh", ".bash", ".py", ".j2", ".jinja")
+_FOLDERS = ("benchmarks", "runners", "utils", "scripts", "experimental")
+_OWNED = r"(?:VLLM|SGLANG|SGL|ATOM|LMCACHE)_\w{1,100}"
+_READ = re.compile(
+    rf"\$\{{?({_OWNED})|(?:environ(?:\.get)?|getenv)\s{{0,4}}[\[(]\s{{0,20}}[\"']({_OWNED})|\[\[? -v ({_OWNED})"
+)
+_DEFAULT = re.compile(rf"\b({_OWNED})=[\"']?\$\{{\1\b")
+
+
+def _read_here(context: Context) -> frozenset[str]:
+    """The frameworks' names that scripts of the repository themselves read; a default for itself is no reading."""
+    names: set[str] = set()
+    for folder in _FOLDERS:
+        for path in context.files.paths(folder):
+            if path.endswith(_CODE) and (source := context.files.text(path)) is not None:
+                text = source.text
+                if "VLLM_" not in text and "SGL" not in text and "ATOM_" not in text and "LMCACHE_" not in text:
+                    continue
+                own = {match.start(1) for match in _DEFAULT.finditer(text)}
+                for match in _READ.finditer(text):
+                    name = match[1] or match[2] or match[3]
+                    if not any(match.start() - len(name) - 2 <= start <= match.start() for start in own):
+                        names.add(name)
+    return frozenset(names)
+
+
+def _interned(context: Context) -> dict[object, Core]:
+    return {}
+
+
+def _build(context: Context, chain: Chain) -> Iterator[Core]:
+    source = chain[-1].source
+    if not isinstance(source, ServerSource):
+        return
+    known = context.once(_interned)
+    base = (source.server.framework, source.image.reference)
+    frame = None
+    for name, word in source.env.items():
+        key = (base, name, word)
+        core = known.get(key)
+        if core is None:
+            frame = frame or frame_of(source)
+            core = known[key] = _core(context, name, word, frame)
+        yield core
+
+
+def _core(context: Context, name: str, word: Word, frame: Frame | None) -> Core:
+    values: dict[str, FactValue] = {"name": name}
+    value = word if isinstance(word, str) else None
+    if value is not None:
+        values["value"] = value
+        values["truth"] = truth(value)
+    owner = next((one for one in FRAMEWORKS if load(one).owns(name)), "")
+    values["owner"] = owner
+    own = _own_frame(owner, frame)
+    values["owned"] = own is not None
+    if own is not None:
+        _judge(values, name, value, own)
+        if not values["known"]:
+            values["used_here"] = name in context.once(_read_here)
+
+    def place(context: Context, chain: Chain) -> Span | None:
+        return variable_place(context, chain, name, value)
+
+    return Core(name, values, {"variable": place})
+
+
+def _own_frame(owner: str, frame: Frame | None) -> Frame | None:
+    """The versions that may read a variable: those of the image, or all of LMCache, whose version no tag says."""
+    if frame is not None and frame.catalog.framework == owner:
+        return frame
+    if owner == "lmcache":
+        catalog = load(owner)
+        return Frame(catalog, catalog.versions)
+    return None
+
+
+def _judge(values: dict[str, FactValue], name: str, value: str | None, frame: Frame) -> None:
+    catalog = frame.catalog
+    found = [variable for version in frame.versions if (variable := catalog.variable(name, version)) is not None]
+    values["known"] = bool(found)
+    if not found:
+        _absent(values, name, catalog, frame)
+        return
+    last = found[-1]
+    values |= {
+        "everywhere": len(found) == len(frame.versions),
+        "undeclared": all(one.undeclared for one in found),
+        "type": last.type,
+        "deprecated": len(found) == len(frame.versions) and all(one.deprecated is not None for one in found),
+        "replaced_by": last.instead or "",
+    }
+    if value is not None and not any(one.undeclared for one in found):
+        _judge_value(values, value, found, catalog)
+
+
+def _judge_value(values: dict[str, FactValue], value: str, found: Sequence[Variable], catalog: Catalog) -> None:
+    values["accepted"] = any(one.accepts(value) is not False for one in found)
+    refused = all(refuses(one.type, value) for one in found)
+    # SGLang warns, and goes on with the default (EnvField.get of sglang/srt/environ.py).
+    values["crashes"] = refused and catalog.framework != "sglang"
+    values["ignored"] = refused and catalog.framework == "sglang"
+    values["choices"] = list(found[-1].choices or ())
+    if found[-1].choices:
+        values["closest_value"] = options.nearest(value, found[-1].choices)
+    meanings = {read_as(one.type, value, catalog.framework) for one in found}
+    values["read_as"] = meanings.pop() if len(meanings) == 1 else ""
+
+
+def _absent(values: dict[str, FactValue], name: str, catalog: Catalog, frame: Frame) -> None:
+    """What is known about a variable that no version of the image reads."""
+    life = catalog.history(name)
+    closest = catalog.closest(name, frame.newest, "environment") or _one_word_off(name, catalog, frame)
+    values |= {
+        "ever": any(catalog.variable(name, version) is not None for version in catalog.versions),
+        "removed_in": life.removed_in or "",
+        "added_in": life.added_in or "",
+        "replaced_by": life.instead or "",
+        "replacement_known": bool(life.instead) and _everywhere(life.instead or "", frame),
+        "closest": closest,
+        "near": bool(closest) and options.misspelt(name, closest) and _everywhere(closest, frame),
+    }
+
+
+def _one_word_off(name: str, catalog: Catalog, frame: Frame) -> str:
+    """A declared name that has one word more or less."""
+    declared = catalog.environment_at(frame.newest).values()
+    return next((one.name for one in declared if not one.undeclared and options.misspelt(name, one.name)), "")
+
+
+def _everywhere(name: str, frame: Frame) -> bool:
+    """Whether every version that the image may have knows a variable or option."""
+    catalog = frame.catalog
+    if name.startswith("-"):
+        return all(catalog.flag(name, version) is not None for version in frame.versions)
+    return all(catalog.variable(name, version) is not None for version in frame.versions)
+
+
+VIEW = View(
+    name="variable",
+    doc="A variable that scripts, scheduler or container give a server.",
+    facts=(
+        Fact("name", "string", "name of the variable"),
+        Fact("value", "string", "its value"),
+        Fact("truth", "string", "what its value says for a person: true, false, or empty for anything else"),
+        Fact("owner", "string", "framework to which its prefix belongs: vllm, sglang, atom, lmcache; empty for others"),
+        Fact("owned", "bool", "it belongs to the framework that the image brings, whose versions are known"),
+        Fact("known", "bool", "a version that the image may have reads or at least mentions it"),
+        Fact("everywhere", "bool", "all versions that the image may have know it"),
+        Fact("undeclared", "bool", "it is only mentioned in the source, without a declaration"),
+        Fact("used_here", "bool", "a script of the repository itself reads it"),
+        Fact("ever", "bool", "some version of the framework reads it"),
+        Fact("removed_in", "string", "version that removed it for good, empty if there is none"),
+        Fact("added_in", "string", "version that added it, empty if it is older than the catalog"),
+        Fact("replaced_by", "string", "what took its place, empty if that is not known"),
+        Fact("replacement_known", "bool", "all versions that the image may have know what took its place"),
+        Fact("closest", "string", "the nearest variable of the version, empty if none is near"),
+        Fact("near", "bool", "the nearest variable differs only by a slip, and all versions of the image know it"),
+        Fact("type", "string", "how it is read: bool, bool-int, bool-1, int, str ..."),
+        Fact("deprecated", "bool", "all versions that the image may have call it deprecated"),
+        Fact("accepted", "bool", "the value is among the choices of some version, or there are none"),
+        Fact("crashes", "bool", "every version that the image may have fails when it reads the value"),
+        Fact("ignored", "bool", "every version that the image may have goes on with the default instead of the value"),
+        Fact("choices", "list<string>", "values that are taken, empty where any is"),
+        Fact("closest_value", "string", "the choice nearest to the value, empty if none is near"),
+        Fact("read_as", "string", "true or false: what a switch is read as; empty for anything else"),
+    ),
+    anchors={"variable": "the line that exports it, else the server"},
+    build=_build,
+    parent="server",
+)
