@@ -73,8 +73,8 @@ def list_rules(settings: Settings, family: str | None) -> int:
 @common_options
 def test_rules(settings: Settings, names: tuple[str, ...]) -> int:
     """Check rule files and run their examples: the shipped rules, those named, or those of FILES."""
-    from botlint.cli.fixing import apply_fix
     from botlint.engine.examples import run_examples
+    from botlint.fixes.edits import apply_fix
 
     failed = 0
     chosen = _chosen(names)

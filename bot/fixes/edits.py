@@ -64,6 +64,11 @@ def apply_fixes(texts: Mapping[str, str], fixes: Iterable[Fix]) -> dict[str, str
     return changed
 
 
+def apply_fix(fix: Fix, texts: Mapping[str, str]) -> dict[str, str]:
+    """All texts after one fix. Raises RefusedEdit as `apply_fixes` does."""
+    return {**texts, **apply_fixes(texts, [fix])}
+
+
 def compatible(texts: Mapping[str, str], fixes: Sequence[Fix]) -> tuple[list[Fix], list[tuple[Fix, str]]]:
     """The fixes that can be applied together, earlier ones first, and the others with the reason."""
     kept: list[Fix] = []

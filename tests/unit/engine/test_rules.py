@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from botlint.cli.fixing import apply_fix
+from botlint.fixes.edits import apply_fix
 from botlint.engine.examples import run_examples
 from botlint.engine.pages import all_pages
 from botlint.engine.rules import Rule, builtin_files, builtin_rules, load_rule
