@@ -144,11 +144,19 @@ def _place_of(root: yaml.Node | None, place: Sequence[str | int], otherwise: Spa
     for length in range(len(place), 0, -1):
         above = yaml.find(root, place[: length - 1])
         step = place[length - 1]
-        if isinstance(above, yaml.Mapping) and (key := above.key_node(step)) is not None:
+        if isinstance(above, yaml.Mapping) and (key := _key_node(above, step)) is not None:
             return key.span
         if isinstance(above, yaml.Sequence) and (item := yaml.find(above, (step,))) is not None:
             return first_line(item.span)
     return otherwise
+
+
+def _key_node(mapping: yaml.Mapping, step: str | int) -> yaml.Scalar | None:
+    """The key of a step; a schema sees keys as texts, YAML has numbers too."""
+    found = mapping.key_node(step)
+    if found is None and isinstance(step, str) and _NUMBER.fullmatch(step):
+        found = mapping.key_node(int(step))
+    return found
 
 
 def _runner_table(context: Context) -> Iterator[Shape]:
@@ -189,6 +197,7 @@ def _changelog(context: Context) -> Iterator[Shape]:
 
 # ----------------------------------------------------------------------------------------------------- by our schemas
 
+_NUMBER = re.compile(r"\d{1,9}")
 _REQUIRED = re.compile(r"'([^']+)' is a required property")
 
 
@@ -198,10 +207,31 @@ def _golden(context: Context) -> Iterator[Shape]:
         if document is None or document.root is None or document.lost:
             continue
         plain = _text_keys(yaml.to_plain(document.root))
-        if quick_check("golden-acceptance.schema.json", plain):
+        if quick_check(GOLDEN_SCHEMA, plain):
             continue
-        for place, message in schema_errors("golden-acceptance.schema.json", plain):
-            yield _by_schema("golden acceptance", document.root, place, message, Span(path, 1, 1, 1, 1))
+        start = Span(path, 1, 1, 1, 1)
+        for place, message in schema_errors(GOLDEN_SCHEMA, plain):
+            for where, text in _unfolded(GOLDEN_SCHEMA, plain, place, message):
+                span = _place_of(document.root, where, start)
+                yield Shape("golden acceptance", span, "value", "", dotted(where), _last(where), text)
+
+
+GOLDEN_SCHEMA = "golden-acceptance.schema.json"
+
+
+def _unfolded(
+    schema: str, value: object, place: Sequence[str | int], message: str
+) -> Iterator[tuple[Sequence[str | int], str]]:
+    """The error, or one for each key of a mapping that the schema does not know."""
+    if "unexpected" not in message:
+        yield place, message
+        return
+    known = known_properties(schema, place)
+    for step in place:
+        value = value[step] if isinstance(value, dict | list) else None  # type: ignore[index]
+    for key in value if isinstance(value, dict) else ():
+        if key not in known:
+            yield [*place, key], f"unknown key '{key}'"
 
 
 def _text_keys(value: object, depth: int = 0) -> object:
@@ -209,10 +239,6 @@ def _text_keys(value: object, depth: int = 0) -> object:
     if isinstance(value, dict) and depth < MAX_DEPTH:
         return {str(key): _text_keys(inner, depth + 1) for key, inner in value.items()}
     return value
-
-
-def _by_schema(kind: FileKind, root: yaml.Node, place: Sequence[str | int], message: str, start: Span) -> Shape:
-    return Shape(kind, _place_of(root, place, start), "value", "", dotted(place), _last(place), message)
 
 
 def _last(place: Sequence[str | int]) -> str:
@@ -240,23 +266,13 @@ def _recipe_shapes(
     recipe: RecipeFile, branch: Branch, place: Sequence[str | int], message: str, plain: Mapping[str, object]
 ) -> Iterator[Shape]:
     start = Span(recipe.path, 1, 1, 1, 1)
-    if "unexpected" not in message:
-        needed = _REQUIRED.match(message)
-        fault: Fault = "missing-key" if needed else "value"
-        key = needed[1] if needed else _last(place)
-        yield Shape("recipe", _branch_place(branch, place) or start, fault, "", dotted(place), key, message)
-        return
-    known = known_properties(RECIPE_SCHEMA, place)
-    at: object = plain
-    for step in place:
-        at = at[step] if isinstance(at, dict | list) else {}  # type: ignore[index]
-    for key in at if isinstance(at, dict) else ():
-        if key not in known:
-            where = [*place, key]
-            span = _branch_place(branch, where) or start
-            yield Shape(
-                "recipe", span, "unknown-key", "", dotted(where), str(key), f"unknown key '{key}'", tuple(known)
-            )
+    needed = _REQUIRED.match(message)
+    for where, text in _unfolded(RECIPE_SCHEMA, plain, place, message):
+        unknown = where is not place
+        fault: Fault = "missing-key" if needed else "unknown-key" if unknown else "value"
+        allowed = tuple(known_properties(RECIPE_SCHEMA, place)) if unknown else ()
+        span = _branch_place(branch, where) or start
+        yield Shape("recipe", span, fault, "", dotted(where), needed[1] if needed else _last(where), text, allowed)
 
 
 def _branch_place(branch: Branch, place: Sequence[str | int]) -> Span | None:
