@@ -46,6 +46,12 @@ class EntryArm:
                 return first_line(found.span)
         return None
 
+    def key_place(self, *path: str) -> Span | None:
+        """Where the key of a value of the arm is written."""
+        above = yaml.find(self.node, path[:-1])
+        key = above.key_node(path[-1]) if isinstance(above, yaml.Mapping) else None
+        return None if key is None else key.span
+
     def concurrencies(self) -> tuple[int, ...] | None:
         """The concurrencies in the generator's order; None where they cannot be told."""
         listed = self.values.get("conc-list")

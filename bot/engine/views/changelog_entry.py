@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from botlint.engine.analysis.changelog import ChangelogEntry, added, entries, link_form
 from botlint.engine.context import Context
 from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactValue, View
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What the record of an entry's key is made of."""
+
+    entry: ChangelogEntry
+    is_looked_at: bool
+
 
 FLAGS = ("evals-only", "all-evals", "append-only")
 
@@ -52,7 +62,7 @@ def _core(entry: ChangelogEntry, new: bool, last: bool, earlier: ChangelogEntry 
         "earlier": earlier.span if earlier is not None else None,
     }
     subject = ",".join(keys[:3]) or f"entry {entry.number}"
-    return Core(f"{entry.link} {subject}", values, anchors, source=entry)
+    return Core(f"{entry.link} {subject}", values, anchors, source=Listed(entry, new or last))
 
 
 VIEW = View(

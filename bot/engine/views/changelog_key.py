@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from botlint.engine.analysis.changelog import ChangelogEntry, matches
+from botlint.engine.analysis.changelog import matches
 from botlint.engine.analysis.spelling import closest
 from botlint.engine.context import Context
 from botlint.engine.views.base import Chain, Core, Fact, View
+from botlint.engine.views.changelog_entry import Listed
 
 
 def _build(context: Context, chain: Chain) -> Iterator[Core]:
-    entry = chain[-1].source
-    new, last = (chain[-1].values.get(name) is True for name in ("new", "last"))
+    source = chain[-1].source
     # What older entries name may be gone since: only what is swept next has to be there.
-    if not isinstance(entry, ChangelogEntry) or not (new or last):
+    if not isinstance(source, Listed) or not source.is_looked_at:
         return
+    entry = source.entry
     names = context.planner.configs.entries
     lost = any(document is not None and document.lost for document in map(context.yaml, context.planner.configs.paths))
     for key, span in entry.keys:

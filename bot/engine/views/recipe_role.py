@@ -37,15 +37,17 @@ def _core(arm: EntryArm, job: RecipeJob, role: str, worker: dict[str, object]) -
     if isinstance(attention := worker.get("dp-attn", False), bool):
         values["dp_attn"] = attention
     anchors: dict[str, Anchor] = {
-        "role": lambda *_: arm.place(role) or arm.span,
+        "role": lambda *_: arm.key_place(role) or arm.span,
         **{
-            name: lambda *_, key=key: arm.place(role, key) or arm.place(role) or arm.span
+            name: lambda *_, key=key: arm.place(role, key) or arm.key_place(role) or arm.span
             for name, key in (*((name, key) for name, key, _ in _SIZES), ("dp_attn", "dp-attn"))
         },
     }
     found = job_role(job, role)
     values["in_recipe"] = found is not None
     values["recipe_workers"] = 0 if found is None else found.workers
+    if found is None:
+        values["recipe_dp"] = 1
     anchors["resources"] = lambda *_: item_span(job.branch.get("resources"))
     if found is not None:
         _add_recipe(values, anchors, job, found)
