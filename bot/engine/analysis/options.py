@@ -33,10 +33,18 @@ class Frame:
     versions: tuple[str, ...]
     wrapped: bool = False
     """The server has options of its own besides those of the engine."""
+    custom: bool = False
+    """The image was built from a branch and may know what no release has."""
 
     @property
     def newest(self) -> str:
         return self.versions[-1]
+
+    @property
+    def release(self) -> str:
+        """The framework and its versions for people."""
+        first, last = self.versions[0], self.versions[-1]
+        return f"{self.catalog.title} {first}" + (f" to {last}" if first != last else "")
 
 
 def uses(option: Option, word: str, frame: Frame) -> list[FlagUse]:

@@ -22,40 +22,52 @@ MAX_NODES = 20_000
 _ROLES = {"aggregate": ("aggregated", "agg"), "prefill": ("prefill",), "decode": ("decode",)}
 
 
-def _memory(context: Context) -> dict[object, Span | None]:
+def _memory(_context: Context) -> dict[object, Span | None]:
     return {}
 
 
 def option_place(context: Context, chain: Chain, spelling: str, values: Sequence[str]) -> Span | None:
-    """The option's name in the script or recipe that gives it, else the server's line."""
-    pattern = re.compile(rf"(?<![\w-]){re.escape(spelling)}(?![\w-])")
-    key = spelling.lstrip("-")
-    return _place(context, chain, spelling, pattern, key, " ".join(values))
+    """The option's name without its dashes in the script or recipe that gives it; None if it is not found."""
+    bare = spelling.lstrip("-")
+    dashes = spelling[: len(spelling) - len(bare)]
+    pattern = re.compile(rf"(?<![\w-]){dashes}(?P<name>{re.escape(bare)})(?![\w-])")
+    return _place(context, chain, spelling, pattern, bare, " ".join(values))
 
 
 def variable_place(context: Context, chain: Chain, name: str, value: str | None) -> Span | None:
-    """The variable's name in the line that exports it, else the server's line."""
-    pattern = re.compile(rf"(?<![\w$]){re.escape(name)}(?==)")
+    """The variable's name in the line that exports it; None if it is not found."""
+    pattern = re.compile(rf"(?<![\w$])(?P<name>{re.escape(name)})(?==)")
     return _place(context, chain, name, pattern, name, value or "")
+
+
+def start_place(chain: Chain) -> Span | None:
+    """The server's line."""
+    source = chain[1].source
+    return whole_line(*_start(source)) if isinstance(source, ServerSource) else None
+
+
+def _start(source: ServerSource) -> tuple[str, int]:
+    role = source.role
+    return (role.path, role.line) if role is not None else (source.server.path, source.server.line)
 
 
 def _place(context: Context, chain: Chain, name: str, pattern: re.Pattern[str], key: str, value: str) -> Span | None:
     source = chain[1].source
     if not isinstance(source, ServerSource):
         return None
-    role = source.role
-    path, line = (role.path, role.line) if role is not None else (source.server.path, source.server.line)
+    role = source.role.name if source.role is not None else ""
+    path, line = _start(source)
     memory = context.once(_memory)
     if path.endswith((".yaml", ".yml")):
-        asked = (path, role.name if role is not None else "", key, value)
+        asked = (path, role, key, value)
         if asked not in memory:
-            memory[asked] = _in_recipe(context, path, role.name if role is not None else "", key, value)
-        return memory[asked] or whole_line(path, line)
+            memory[asked] = _in_recipe(context, path, role, key, value)
+        return memory[asked]
     asked_here = (path, line, name)
     if asked_here not in memory:
         lines = list(_lines(context, path, pattern))
         memory[asked_here] = lines[0] if len(lines) == 1 else None
-    return memory[asked_here] or _explained(context, chain, name, pattern) or whole_line(path, line)
+    return memory[asked_here] or _explained(context, chain, name, pattern)
 
 
 def _explained(context: Context, chain: Chain, name: str, pattern: re.Pattern[str]) -> Span | None:
@@ -85,7 +97,7 @@ def _lines(context: Context, path: str, pattern: re.Pattern[str]) -> Iterator[Sp
             continue
         match = pattern.search(text[:MAX_LINE])
         if match is not None:
-            yield Span(path, number, match.start() + 1, number, match.end() + 1)
+            yield Span(path, number, match.start("name") + 1, number, match.end("name") + 1)
 
 
 def _in_recipe(context: Context, path: str, role: str, key: str, value: str) -> Span | None:

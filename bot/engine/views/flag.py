@@ -9,9 +9,9 @@ from botlint.core.span import Span
 from botlint.engine.analysis import options
 from botlint.engine.analysis.command import WRAPPED, Option
 from botlint.engine.analysis.options import Frame
-from botlint.engine.analysis.places import option_place
+from botlint.engine.analysis.places import option_place, start_place
 from botlint.engine.context import Context
-from botlint.engine.views.base import Chain, Core, Fact, FactValue, View
+from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactValue, View
 from botlint.engine.views.server import ServerSource
 from botlint.plan.model import Word
 
@@ -24,7 +24,7 @@ def frame_of(source: ServerSource) -> Frame | None:
     catalog = source.catalog
     if catalog is None or source.image.framework != catalog.framework or not source.image.versions:
         return None
-    return Frame(catalog, source.image.versions, source.server.framework in WRAPPED)
+    return Frame(catalog, source.image.versions, source.server.framework in WRAPPED, source.image.custom)
 
 
 def _interned(context: Context) -> dict[object, Core]:
@@ -97,13 +97,21 @@ def _core(
     if again and before is not None:
         values["earlier"] = before
     if frame is not None:
+        values["custom"] = frame.custom
+        values["release"] = frame.release
         _judge(values, option, word, texts if plain else None, frame)
     spelling = option.spelling
 
-    def place(context: Context, chain: Chain) -> Span | None:
+    def name(context: Context, chain: Chain) -> Span | None:
         return option_place(context, chain, spelling, texts)
 
-    return Core(option.name, values, {"flag": place})
+    def place(context: Context, chain: Chain) -> Span | None:
+        return name(context, chain) or start_place(chain)
+
+    anchors: dict[str, Anchor] = {"flag": place}
+    if values.get("correction"):
+        anchors["correction"] = name
+    return Core(option.name, values, anchors)
 
 
 def _judge(values: dict[str, FactValue], option: Option, word: Word, texts: Sequence[str] | None, frame: Frame) -> None:
@@ -149,14 +157,22 @@ def _absent(values: dict[str, FactValue], option: Option, frame: Frame) -> None:
     """What is known about an option that no version of the image takes."""
     life = options.spelled(option.spelling, frame)
     closest = frame.catalog.closest(option.spelling, frame.newest)
+    near = closest is not None and options.misspelt(option.spelling, closest)
     values |= {
         "ever": options.ever_known(option.spelling, frame),
         "removed_in": life.removed_in or "",
         "added_in": life.added_in or "",
         "replaced_by": life.instead or "",
         "closest": closest or "",
-        "near": closest is not None and options.misspelt(option.spelling, closest),
+        "near": near,
+        "correction": closest.lstrip("-")
+        if closest is not None and near and _dashes(closest) == _dashes(option.spelling)
+        else "",
     }
+
+
+def _dashes(name: str) -> int:
+    return len(name) - len(name.lstrip("-"))
 
 
 VIEW = View(
@@ -179,6 +195,9 @@ VIEW = View(
         Fact("replaced_by", "string", "what took its place, empty if that is not known"),
         Fact("closest", "string", "the nearest option of the version, empty if none is near"),
         Fact("near", "bool", "the nearest option differs only by a slip"),
+        Fact("correction", "string", "the nearest option without dashes if the option is a slip of it, else empty"),
+        Fact("release", "string", "the framework with the versions that the image may have, as vLLM 0.27.1"),
+        Fact("custom", "bool", "the image was built from a branch and may know what no release has"),
         Fact("how", "string", "exact, underscores, abbreviation or dotted"),
         Fact("main", "string", "the option's main spelling"),
         Fact("kind", "string", "switch, toggle or value"),
@@ -195,7 +214,10 @@ VIEW = View(
         Fact("closest_value", "string", "the choice nearest to the value, empty if none is near"),
         Fact("json_fault", "string", "what is wrong with the JSON text, empty if nothing is"),
     ),
-    anchors={"flag": "where the script or recipe gives the option, else the server"},
+    anchors={
+        "flag": "where the script or recipe gives the option, else the server",
+        "correction": "the name without dashes that is a slip of another",
+    },
     build=_build,
     parent="server",
 )

@@ -9,10 +9,10 @@ from botlint.catalogs.catalog import FRAMEWORKS, Catalog, Variable, load
 from botlint.core.span import Span
 from botlint.engine.analysis import options
 from botlint.engine.analysis.options import Frame
-from botlint.engine.analysis.places import variable_place
+from botlint.engine.analysis.places import start_place, variable_place
 from botlint.engine.analysis.values import read_as, refuses, truth
 from botlint.engine.context import Context
-from botlint.engine.views.base import Chain, Core, Fact, FactValue, View
+from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactValue, View
 from botlint.engine.views.flag import frame_of
 from botlint.engine.views.server import ServerSource
 from botlint.plan.model import Word
@@ -75,13 +75,21 @@ def _core(context: Context, name: str, word: Word, frame: Frame | None) -> Core:
     values["owned"] = own is not None
     if own is not None:
         _judge(values, name, value, own)
+        values["custom"] = own.custom
+        values["release"] = own.release
         if not values["known"]:
             values["used_here"] = name in context.once(_read_here)
 
-    def place(context: Context, chain: Chain) -> Span | None:
+    def written(context: Context, chain: Chain) -> Span | None:
         return variable_place(context, chain, name, value)
 
-    return Core(name, values, {"variable": place})
+    def place(context: Context, chain: Chain) -> Span | None:
+        return written(context, chain) or start_place(chain)
+
+    anchors: dict[str, Anchor] = {"variable": place}
+    if values.get("near"):
+        anchors["correction"] = written
+    return Core(name, values, anchors)
 
 
 def _own_frame(owner: str, frame: Frame | None) -> Frame | None:
@@ -175,6 +183,8 @@ VIEW = View(
         Fact("replacement_known", "bool", "all versions that the image may have know what took its place"),
         Fact("closest", "string", "the nearest variable of the version, empty if none is near"),
         Fact("near", "bool", "the nearest variable differs only by a slip, and all versions of the image know it"),
+        Fact("release", "string", "the framework with the versions that the image may have, as vLLM 0.27.1"),
+        Fact("custom", "bool", "the image was built from a branch and may know what no release has"),
         Fact("type", "string", "how it is read: bool, bool-int, bool-1, int, str ..."),
         Fact("deprecated", "bool", "all versions that the image may have call it deprecated"),
         Fact("accepted", "bool", "the value is among the choices of some version, or there are none"),
@@ -184,7 +194,10 @@ VIEW = View(
         Fact("closest_value", "string", "the choice nearest to the value, empty if none is near"),
         Fact("read_as", "string", "true or false: what a switch is read as; empty for anything else"),
     ),
-    anchors={"variable": "the line that exports it, else the server"},
+    anchors={
+        "variable": "the line that exports it, else the server",
+        "correction": "the name that is a slip of another",
+    },
     build=_build,
     parent="server",
 )
