@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from botlint.cli.common import Settings
+from botlint.cli.planning import KeptPlans
 from botlint.core.errors import CannotFinish, NothingToCheck, UsageError
 from botlint.core.finding import Finding, Report
 from botlint.engine.check import check
@@ -18,11 +18,6 @@ from botlint.engine.rules import Rule, builtin_rules
 from botlint.engine.settings import read_settings
 from botlint.repo.memory import MemoryFiles
 from botlint.repo.open import open_files
-
-if TYPE_CHECKING:
-    from botlint.layouts.inferencex.job import Job
-    from botlint.plan.build import Planner
-    from botlint.plan.model import LaunchPlan
 
 
 @dataclass
@@ -94,12 +89,7 @@ def run_check(
 
     Raises UsageError for unknown rules and revisions and for wrong settings, NothingToCheck without any file.
     """
-
-    def plan_jobs(planner: Planner, jobs: Sequence[Job]) -> list[LaunchPlan]:
-        from botlint.cli.plan import planned
-
-        return planned(planner, jobs, "planning", settings)
-
+    plan_jobs = KeptPlans(path, settings)
     files = open_files(path, head)
     if not files.paths():
         raise NothingToCheck("no master config, workflow or script to check")

@@ -12,8 +12,6 @@ from botlint.core.errors import NothingToCheck
 
 if TYPE_CHECKING:
     from botlint.layouts.inferencex.jobs import Mode
-    from botlint.plan.build import Planner
-    from botlint.plan.model import LaunchPlan
 
 
 @click.command()
@@ -39,6 +37,7 @@ def diff(settings: Settings, base: str, head: str | None, repo: Path, mode: Mode
       botlint diff HEAD~1 HEAD --format json
     """
     from botlint.cli.plan import exit_code, rows_by_entry, tell_problems
+    from botlint.cli.planning import KeptPlans
     from botlint.plan.build import Planner
     from botlint.plan.diff import diff_plans
     from botlint.plan.diffshow import diff_document, diff_text, render_diff
@@ -51,7 +50,8 @@ def diff(settings: Settings, base: str, head: str | None, repo: Path, mode: Mode
         # Most scripts are the same in both revisions: they are read once.
         new.world.scripts = old.world.scripts
         new.world.texts = old.world.texts
-        old_plans, new_plans = _plans(old, base, settings), _plans(new, head or "the working tree", settings)
+        plan_jobs = KeptPlans(repo, settings)
+        old_plans, new_plans = plan_jobs(old, old.jobs), plan_jobs(new, new.jobs)
         problems = old.all_problems, new.all_problems
         tell_problems(settings, problems[1])
         if not old_plans and not new_plans:
@@ -64,9 +64,3 @@ def diff(settings: Settings, base: str, head: str | None, repo: Path, mode: Mode
                 lines = render_diff(found, rows_by_entry(old), rows_by_entry(new), Style(settings.use_color()))
                 stream.writelines(f"{line}\n" for line in lines)
         return exit_code(settings, old, new)
-
-
-def _plans(planner: Planner, label: str, settings: Settings) -> list[LaunchPlan]:
-    from botlint.cli.plan import planned
-
-    return planned(planner, planner.jobs, f"planning {label}", settings)
