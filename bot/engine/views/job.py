@@ -196,6 +196,9 @@ def model_values(name: str, prefix: str) -> Mapping[str, FactValue]:
         value = getattr(facts, fact) if fact in known or hasattr(facts, fact) else None
         if value is not None:
             values[f"{prefix}.{fact}"] = list(value) if kind.startswith("list") else value
+    if facts.experts and facts.moe_intermediate_size is None and facts.intermediate_size is not None:
+        # Models without dense layers give the size of an expert under the plain name.
+        values[f"{prefix}.moe_intermediate_size"] = facts.intermediate_size
     return values
 
 
