@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Sequence as AbstractSequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
 
 import yaml
@@ -394,6 +395,7 @@ def _construct(tag: str, text: str) -> Any:
         raise ValueError(str(error)) from error
 
 
+@lru_cache(maxsize=20_000)
 def _pyyaml_tag(text: str) -> str:
     """The short tag that PyYAML's resolver gives a plain text; `merge` and `value` for `<<` and `=`."""
     resolvers = Resolver.yaml_implicit_resolvers

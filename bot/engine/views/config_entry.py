@@ -104,7 +104,8 @@ def _add_runner(context: Context, values: dict[str, FactValue], label: str) -> N
     if not table.labels:
         return
     values["runner_known"] = label in table.labels
-    near = closest(label, table.labels)
+    # Another GPU's label is no help.
+    near = closest(label, [one for one in table.labels if hardware(one) == hardware(label)])
     cluster = f"{CLUSTER}{label}"
     values["closest_runner"] = cluster if cluster in table.labels else near
     values["runner_table"] = table.path or ""

@@ -60,7 +60,7 @@ def _build(context: Context, _chain: Chain) -> Iterator[Core]:
             if file is None:
                 yield _missing(context, use, path)
                 continue
-            recipe = recipes.recipe_file(context, file)
+            recipe = context.once(recipes.recipe_files).get(file)
             if recipe is None or not recipe.root:
                 continue
             jobs = recipe.jobs(selector)
