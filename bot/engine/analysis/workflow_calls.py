@@ -46,7 +46,7 @@ class WorkflowCall:
         """What it passes, by lower-case name."""
         return {pair.name.lower(): pair for pair in self.job.inputs}
 
-    @property
+    @cached_property
     def kind(self) -> tuple[str, ...]:
         """What tells calls apart that pass different things on purpose: the scenario, and whether only evals run."""
         return tuple(_constant(self.given.get(name)) for name in (SCENARIO, "eval-only"))
@@ -177,6 +177,8 @@ def sibling_that_passes(
     for other in calls:
         if other is call or other.file is not call.file or other.kind[0] != call.kind[0]:
             continue
+        if other.kind[1] == "true" and call.kind[1] != "true":
+            continue  # what only evals are passed, a benchmark does not need
         if name not in (other.declared or {}):
             continue
         pair = other.given.get(name)
@@ -185,6 +187,44 @@ def sibling_that_passes(
         elif pair is None:
             lacking += 1
     return passing[0] if passing and len(passing) >= lacking else None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """An optional input that a call does not pass, though most calls of its kind pass a field of the row.
+
+    `others` are values of the field among the rows of the call that are not the fallback.
+    """
+
+    declared: Input
+    fallback: str
+    sibling: WorkflowCall
+    passed: Field
+    field: tuple[str, ...]
+    others: tuple[str, ...]
+    in_rows: bool
+    settable: bool
+
+
+def left_out(call: WorkflowCall, declared: Input, calls: Iterable[WorkflowCall]) -> LeftOut | None:
+    """What siblings pass for an input that a call leaves out; None where they do not."""
+    found = sibling_that_passes(call, declared.name.lower(), calls)
+    if found is None or call.rows is None:
+        return None
+    sibling, pair = found
+    field = row_field(pair, sibling) or (declared.name,)
+    value = declared.fallback({})
+    fallback = str(to_text(value)) if isinstance(value, str | bool | int | float) else ""
+    return LeftOut(
+        declared,
+        fallback,
+        sibling,
+        pair,
+        field,
+        tuple(call.rows.others(field, fallback)),
+        field[0] in call.rows.fields,
+        field[0] in call.rows.settable,
+    )
 
 
 # --- what a called workflow does with its inputs ---------------------------------------------------------------------

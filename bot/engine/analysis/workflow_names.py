@@ -88,9 +88,9 @@ def _resolve(
         return _dispatched(piece, path, path[3])
     if context in PROPERTIES and len(path) > 1:
         names = PROPERTIES[context]
-        return Reference(
-            piece, path[:2], path[1], path[1].lower() in names, f"the {context} context", closest(path[1], names)
-        )
+        known = path[1].lower() in names
+        near = "" if known else closest(path[1], names)
+        return Reference(piece, path[:2], path[1], known, f"the {context} context", near)
     if context == "needs" and len(path) > 1:
         return _need(piece, path, files)
     if context == "steps" and len(path) > 1:
@@ -119,7 +119,7 @@ def _input(piece: Piece, path: tuple[str, ...], name: str) -> Reference:
         name,
         found is not None if known else None,
         "the workflow",
-        closest(name, (one.name for one in declared.values())),
+        "" if found else closest(name, (one.name for one in declared.values())),
         found.span if found else None,
     )
 
@@ -136,7 +136,7 @@ def _dispatched(piece: Piece, path: tuple[str, ...], name: str) -> Reference:
         name,
         found is not None if known or found is not None else None,
         "workflow_dispatch",
-        closest(name, (one.name for one in declared.values())),
+        "" if found else closest(name, (one.name for one in declared.values())),
         found.span if found else None,
     )
 
@@ -169,14 +169,14 @@ def _need(piece: Piece, path: tuple[str, ...], files: Mapping[str, WorkflowFile]
         names = output_names(target, files)
         if names is not None:
             output_declared = output.lower() in {one.lower() for one in names}
-            near = closest(output, names)
+            near = "" if output_declared else closest(output, names)
     return Reference(
         piece,
         path[:4] if output else path[:2],
         name,
         listed,
         f"the needs of the job {job.id}",
-        closest(name, job.needs if target is not None else jobs),
+        "" if listed else closest(name, job.needs if target is not None else jobs),
         target.span if target is not None else None,
         output,
         output_declared,
@@ -210,7 +210,7 @@ def _step(piece: Piece, path: tuple[str, ...]) -> Reference | None:
         name,
         place is not None and isinstance(current, int) and place < current,
         f"the earlier steps of the job {job.id}",
-        closest(name, ids),
+        "" if place is not None else closest(name, ids),
         target,
         elsewhere=place is not None,
     )
@@ -302,5 +302,5 @@ def _variable(piece: Piece, path: tuple[str, ...], variables: _Variables) -> Ref
         name,
         None if unknown else declared,
         "the env of the workflow, its jobs and steps",
-        closest(name, variables.names),
+        "" if declared or unknown else closest(name, variables.names),
     )

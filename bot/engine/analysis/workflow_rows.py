@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MAX_VALUES = 8
 MAX_MODELS = 50
 
+EVAL_FIELDS = ("run-eval", "eval-only", "eval-conc", "eval-all-concs")
+"""What the generator adds to rows that it chooses for an eval."""
+
 Kind = tuple[bool, bool]
 """Of a row: whether it is for several nodes, whether it is agentic."""
 
@@ -99,7 +102,7 @@ def _rows(context: Context, caller: Caller, kinds: tuple[Kind, ...]) -> RowsOfJo
     facts = context.planner.configs.facts
     shapes = [facts.shapes.get((AGENTIC if agentic else FIXED, multinode)) for multinode, agentic in kinds]
     fields = {key for shape in shapes if shape is not None for key in shape.keys}
-    fields.update(facts.late_keys, facts.component_keys)
+    fields.update(facts.late_keys, facts.component_keys, EVAL_FIELDS)
     settable = [settable_fields(facts.validation, multinode, agentic) for multinode, agentic in kinds]
     jobs = tuple(job for job in context.jobs if _takes(caller, job))
     fields.update(key for job in jobs for key in job.row)

@@ -10,7 +10,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from botlint.core.span import Span
@@ -48,6 +48,8 @@ class WorkflowFile:
     path: str
     document: YamlDocument
     workflow: Workflow
+    compiled: dict[str, Expression | SyntaxProblem]
+    """Expressions by text, shared by the files of a revision: the same ones stand in many jobs."""
 
     @property
     def root(self) -> YamlMapping | None:
@@ -161,12 +163,13 @@ def _load(context: Context) -> Mapping[str, WorkflowFile]:
     for path in paths[MAX_FILES:]:
         context.note("unread", f"only the first {MAX_FILES} workflow files are read", path)
     templates: TemplateCache = {}
+    compiled: dict[str, Expression | SyntaxProblem] = {}
     files: dict[str, WorkflowFile] = {}
     for path in paths[:MAX_FILES]:
         source = context.files.text(path)
         if source is not None:
             document = load_yaml(source.text, path, Schema.CORE)
-            files[path] = WorkflowFile(path, document, read_workflow(document, templates))
+            files[path] = WorkflowFile(path, document, read_workflow(document, templates), compiled)
     return files
 
 
@@ -204,7 +207,7 @@ def embedded(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _pieces(file: WorkflowFile) -> Iterator[Piece]:
-    known: dict[str, Expression | SyntaxProblem] = {}
+    known = file.compiled
     for place, scalar in walk(file.root):
         text = scalar.text
         if len(text) > MAX_TEXT:
@@ -284,7 +287,12 @@ PROPERTIES: Mapping[str, frozenset[str]] = {
 
 def place_key(place: Place) -> str:
     """A place as a key of the table of availability; empty if the table says nothing of it."""
-    names = [str(part) for part in place if isinstance(part, str)]
+    return _key_of(tuple(part for part in place if isinstance(part, str)))
+
+
+@lru_cache(maxsize=4_000)
+def _key_of(written: tuple[str, ...]) -> str:
+    names = list(written)
     if names[:1] == ["jobs"] and len(names) > 2:
         inner = names[2:]
         if inner[0] == "services" and len(inner) > 2:
@@ -311,6 +319,13 @@ def contexts(node: Node) -> Iterator[str]:
         yield node.name
     for child in children(node):
         yield from contexts(child)
+
+
+@lru_cache(maxsize=4_000)
+def names_in(expression: Expression) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The contexts that an expression reads and the functions that it calls, each once."""
+    functions = dict.fromkeys(call.name for call in calls(expression.node))
+    return tuple(dict.fromkeys(contexts(expression.node))), tuple(functions)
 
 
 def has_status_function(node: Node) -> bool:

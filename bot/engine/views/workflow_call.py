@@ -10,12 +10,13 @@ from botlint.documents.workflow import Field, Input
 from botlint.documents.yaml import Mapping as YamlMapping
 from botlint.documents.yaml import Node, Scalar
 from botlint.engine.analysis.workflow_calls import (
+    LeftOut,
     WorkflowCall,
     input_uses,
+    left_out,
     misfit,
     row_field,
     secrets_read,
-    sibling_that_passes,
     sibling_with_field,
     type_of,
     type_of_field,
@@ -44,10 +45,12 @@ def _name(path: str) -> str:
 
 
 def _calls(context: Context, _chain: Chain) -> Iterator[Core]:
-    for call in workflow_calls(context):
+    calls = workflow_calls(context)
+    for call in calls:
         target = call.target
         passed = call.secrets
         read = secrets_read(target) if target is not None else {}
+        dropped = _quietly_left_out(call, calls)
         missing = (
             [] if passed is None or (target and _own_secrets(target)) else [one for one in read if one not in passed]
         )
@@ -60,9 +63,31 @@ def _calls(context: Context, _chain: Chain) -> Iterator[Core]:
                 "exists": context.files.is_file(call.path),
                 "callable": target is None or target.workflow.call_inputs is not None,
                 "missing_secrets": missing,
+                "left_out": [f"{one.declared.name} ({one.fallback})" for one in dropped],
+                "sibling": dropped[0].sibling.job.id if dropped else "",
             },
-            {"uses": call.uses_span, "secret": read[missing[0]] if missing else None},
+            {
+                "uses": call.uses_span,
+                "job": call.job.span,
+                "secret": read[missing[0]] if missing else None,
+                "sibling": dropped[0].passed.span if dropped else None,
+                "declaration": dropped[0].declared.span if dropped else None,
+            },
         )
+
+
+def _quietly_left_out(call: WorkflowCall, calls: tuple[WorkflowCall, ...]) -> list[LeftOut]:
+    """The inputs left out that siblings pass, without those whose loss no row or arm can notice."""
+    found: list[LeftOut] = []
+    for name, declared in (call.declared or {}).items():
+        if name in call.given or declared.required:
+            continue
+        one = left_out(call, declared, calls)
+        if one is None or call.rows is None or (one.in_rows and one.others and not call.rows.caller.evaluation):
+            continue
+        if one.settable or (declared.type != "boolean" and (one.others or not one.in_rows)):
+            found.append(one)
+    return found
 
 
 def _own_secrets(target: WorkflowFile) -> bool:
@@ -80,8 +105,20 @@ VIEW = View(
         Fact("exists", "bool", "whether there is such a file"),
         Fact("callable", "bool", "whether the called workflow has `on: workflow_call`"),
         Fact("missing_secrets", "list<string>", "secrets that the called workflow reads and that are not passed"),
+        Fact(
+            "left_out",
+            "list<string>",
+            "inputs that it leaves out and most calls like it pass from the row, with what they get",
+        ),
+        Fact("sibling", "string", "a call that passes the first of them; empty if there is none"),
     ),
-    anchors={"uses": "the `uses:` of the job", "secret": "where the first missing secret is read"},
+    anchors={
+        "uses": "the `uses:` of the job",
+        "job": "the job's id",
+        "secret": "where the first missing secret is read",
+        "sibling": "what the sibling passes for the first input left out",
+        "declaration": "the declaration of that input",
+    },
     build=_calls,
 )
 
@@ -114,9 +151,8 @@ def _argument(context: Context, call: WorkflowCall, name: str, pair: Field, call
     anchors: Spans = {"argument": pair.span, "declaration": found.span if found else None}
     if declared is not None:
         values["declared"] = found is not None
-        values["closest"] = closest(
-            pair.name, (one.name for one in declared.values() if one.name.lower() not in call.given)
-        )
+        others = (one.name for one in declared.values() if one.name.lower() not in call.given)
+        values["closest"] = "" if found else closest(pair.name, others)
         anchors["declaration"] = found.span if found else _inputs_span(call)
     given = type_of_field(pair, call.file.workflow)
     if found is not None:
@@ -256,10 +292,10 @@ def _parameters(context: Context, _chain: Chain) -> Iterator[Core]:
     for call in calls:
         for name, declared in (call.declared or {}).items():
             if name not in call.given:
-                yield _parameter(call, name, declared, calls)
+                yield _parameter(call, declared, calls)
 
 
-def _parameter(call: WorkflowCall, name: str, declared: Input, calls: tuple[WorkflowCall, ...]) -> Core:
+def _parameter(call: WorkflowCall, declared: Input, calls: tuple[WorkflowCall, ...]) -> Core:
     fallback = declared.fallback({})
     shown = str(to_text(fallback)) if isinstance(fallback, str | bool | int | float) else ""
     values: dict[str, FactValue] = {
@@ -275,19 +311,17 @@ def _parameter(call: WorkflowCall, name: str, declared: Input, calls: tuple[Work
         "other_values": [],
     }
     anchors: Spans = {"uses": call.uses_span, "job": call.job.span, "declaration": declared.span}
-    found = sibling_that_passes(call, name, calls)
+    found = left_out(call, declared, calls)
     if found is not None and call.rows is not None:
-        sibling, pair = found
-        field = row_field(pair, sibling) or (name,)
         values |= {
-            "sibling": sibling.job.id,
-            "field": ".".join(field),
-            "in_rows": field[0] in call.rows.fields,
-            "settable": field[0] in call.rows.settable,
-            "other_values": call.rows.others(field, shown)[:MAX_SHOWN],
+            "sibling": found.sibling.job.id,
+            "field": ".".join(found.field),
+            "in_rows": found.in_rows,
+            "settable": found.settable,
+            "other_values": list(found.others[:MAX_SHOWN]),
             "for_evals": call.rows.caller.evaluation,
         }
-        anchors["sibling"] = pair.span
+        anchors["sibling"] = found.passed.span
     return Core(f"{call.file.path}:{call.job.id}:{declared.name}", values, anchors)
 
 

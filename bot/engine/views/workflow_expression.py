@@ -10,9 +10,8 @@ from botlint.engine.analysis.workflows import (
     AVAILABLE,
     STATUS_FUNCTIONS,
     Piece,
-    calls,
     closest,
-    contexts,
+    names_in,
     workflow_files,
 )
 from botlint.engine.context import Context
@@ -32,32 +31,34 @@ def _expressions(context: Context, _chain: Chain) -> Iterator[Core]:
 
 
 def _expression(piece: Piece) -> Core:
-    values: dict[str, FactValue] = {"file": piece.file.path, "text": piece.text[:200], "key": piece.key}
-    span = piece.span
+    text, key = piece.text[:200], piece.key
+    values: dict[str, FactValue] = {"file": piece.file.path, "text": text, "key": key}
+    begin, end = piece.start, piece.end
     if isinstance(piece.read, Expression):
-        used = dict.fromkeys(contexts(piece.read.node))
-        functions = dict.fromkeys(call.name for call in calls(piece.read.node))
+        used, functions = names_in(piece.read)
         values |= {"problem": "", "closest": ""}
-        allowed = AVAILABLE.get(piece.key)
+        allowed = AVAILABLE.get(key)
         if allowed is not None:
             values["unavailable"] = [name for name in used if name not in allowed]
             values["allowed"] = ", ".join(sorted(allowed))
-        if piece.key:
-            values["misplaced"] = [name for name in functions if not _function_fits(name, piece)]
+        if key:
+            values["misplaced"] = [name for name in functions if not _function_fits(name, key)]
     else:
         wrong = piece.scalar.text[piece.start + piece.read.start : piece.start + piece.read.end]
         values |= {"problem": piece.read.message, "closest": _meant(piece.read.message, wrong)}
-        span = piece.scalar.subspan(
-            piece.start + piece.read.start,
-            min(piece.start + max(piece.read.end, piece.read.start + 1), len(piece.scalar.text)),
-        )
-    return Core(f"{where(piece)}:{piece.text[:100]}", values, {"expression": span})
+        begin = piece.start + piece.read.start
+        end = min(piece.start + max(piece.read.end, piece.read.start + 1), len(piece.scalar.text))
+    return Core(
+        f"{where(piece)}:{text[:100]}",
+        values,
+        {"expression": lambda _context, _chain: piece.scalar.subspan(begin, end)},
+    )
 
 
-def _function_fits(name: str, piece: Piece) -> bool:
+def _function_fits(name: str, key: str) -> bool:
     if name in STATUS_FUNCTIONS:
-        return piece.key.endswith(".if")
-    return name != "hashfiles" or ".steps." in piece.key
+        return key.endswith(".if")
+    return name != "hashfiles" or ".steps." in key
 
 
 def _meant(message: str, wrong: str) -> str:
@@ -112,7 +113,11 @@ def _reference(found: Reference) -> Core:
     return Core(
         f"{where(piece)}:{'.'.join(found.path)}",
         values,
-        {"reference": lambda _context, _chain: found.span, "declaration": found.related},
+        {
+            "reference": lambda _context, _chain: found.span,
+            "declaration": found.related,
+            "job": piece.job.span if piece.job is not None else None,
+        },
     )
 
 
@@ -133,6 +138,6 @@ REFERENCE = View(
         Fact("elsewhere", "bool", "a need: whether there is such a job; a step: whether a later step has the id"),
         Fact("key", "string", "where the expression stands, as in GitHub's pages"),
     ),
-    anchors={"reference": "where the path is read", "declaration": "where the thing is declared"},
+    anchors={"reference": "where the path is read", "declaration": "where the thing is declared", "job": "the job"},
     build=_references,
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from botlint.core.span import Span
 from botlint.documents.workflow import Field, Workflow
+from botlint.documents.yaml import Mapping as YamlMapping
 from botlint.documents.yaml import Scalar
 from botlint.engine.analysis.workflow_jobs import (
     concurrency,
@@ -69,11 +70,25 @@ WORKFLOW = View(
 def _problems(context: Context, _chain: Chain) -> Iterator[Core]:
     for file in workflow_files(context).values():
         for problem in file.workflow.problems:
+            if problem.span in _defaults(file):
+                continue  # a default of another type is told with the input
             yield Core(
                 f"{file.path}:{problem.kind}:{problem.message}",
                 {"file": file.path, "kind": problem.kind, "text": problem.message},
                 {"place": problem.span},
             )
+
+
+def _defaults(file: WorkflowFile) -> set[Span]:
+    """Where the defaults of inputs are."""
+    found: set[Span] = set()
+    for event in ("workflow_call", "workflow_dispatch"):
+        declared = file.node("on", event, "inputs")
+        for _, node in declared.pairs() if isinstance(declared, YamlMapping) else ():
+            default = node.get("default") if isinstance(node, YamlMapping) else None
+            if default is not None:
+                found.add(default.span)
+    return found
 
 
 PROBLEM = View(

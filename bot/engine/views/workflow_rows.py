@@ -9,9 +9,9 @@ from botlint.engine.analysis.workflow_labels import prefixes, source_label
 from botlint.engine.analysis.workflow_results import result_names, shown
 from botlint.engine.analysis.workflow_rows import RowsOfJob, rows_of_job
 from botlint.engine.analysis.workflow_selections import buckets, eval_rows, selections, written
-from botlint.engine.analysis.workflows import closest, key_span, workflow_files
+from botlint.engine.analysis.workflows import Piece, closest, key_span, workflow_files
 from botlint.engine.context import Context
-from botlint.engine.views.base import Chain, Core, Fact, FactValue, View
+from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactValue, View
 
 # --- fields ----------------------------------------------------------------------------------------------------------
 
@@ -28,10 +28,16 @@ def _fields(context: Context, _chain: Chain) -> Iterator[Core]:
             depth = len(found.path)
             for path in dict.fromkeys(piece.read.references):
                 if path[:depth] == found.path and len(path) > depth:
-                    place = piece.find(path[: depth + 1])
+                    read = path[: depth + 1]
                     values = _field(path[depth], found, everywhere)
                     values |= {"file": file.path, "job": job.id, "text": ".".join(path)}
-                    yield Core(f"{file.path}:{job.id}:{path[depth]}", values, {"field": place, "job": job.span})
+                    yield Core(
+                        f"{file.path}:{job.id}:{path[depth]}", values, {"field": _place(piece, read), "job": job.span}
+                    )
+
+
+def _place(piece: Piece, path: tuple[str, ...]) -> Anchor:
+    return lambda _context, _chain: piece.find(path)
 
 
 def _field(name: str, rows: RowsOfJob, everywhere: frozenset[str]) -> dict[str, FactValue]:
