@@ -20,6 +20,9 @@ MAX_EXPRESSION = 4_000
 MAX_UNKNOWN_KEYS = 2
 """Keys with an unknown value for which samples are tried."""
 
+MAX_SAMPLES = 16
+"""Texts that are tried for a key."""
+
 _SAMPLES = ("", "0", "1", "\ufffd")
 """Stand for an unknown text: what holds for all of them is taken to hold for any."""
 
@@ -27,6 +30,7 @@ _TOKEN = re.compile(
     r"""(?:[rR]?"(?:\\.|[^"\\])*"|[rR]?'(?:\\.|[^'\\])*')|(?P<name>[A-Za-z_]\w*(?:\.\??[A-Za-z_]\w*)*)""", re.DOTALL
 )
 _STRING = r"""(?:"([^"\\]*)"|'([^'\\]*)')"""
+_LITERAL = re.compile(_STRING)
 _MISSING = ("No value with name", "Key not found", "not found in Activation", "key not found", "no such key")
 _LOCATION = re.compile(r"<input>:(\d+):(\d+): (.*)")
 
@@ -134,6 +138,15 @@ class Expression:
     keys: Mapping[str, frozenset[str]]
     environment: Any
 
+    @property
+    def _samples(self) -> Iterable[str]:
+        """Texts that an unknown one may be: among them those that the expression itself compares with."""
+        texts = dict.fromkeys(_SAMPLES)
+        for quoted in _LITERAL.finditer(self.text):
+            if len(texts) < MAX_SAMPLES:
+                texts[quoted[1] or quoted[2] or ""] = None
+        return texts
+
     def evaluate(self, values: Mapping[str, object], unknown: Mapping[str, frozenset[str]]) -> object | None:
         """The value of the expression, None if an unknown fact leaves it open.
 
@@ -148,7 +161,7 @@ class Expression:
         if len(open_keys) > MAX_UNKNOWN_KEYS:
             return None
         results: list[object] = []
-        for sample in product(_SAMPLES, repeat=len(open_keys)):
+        for sample in product(self._samples, repeat=len(open_keys)):
             tried = dict(data)
             for (name, key), text in zip(open_keys, sample, strict=True):
                 inner = tried.get(name)

@@ -332,6 +332,8 @@ def _vllm_speculation(config: Mapping[str, Value]) -> Iterator[tuple[str, Value]
         value = config.get(key, "")
         if isinstance(value, str):
             yield f"spec_{key}", value
+    ranks = config.get("draft_tensor_parallel_size", 0)
+    yield "spec_draft_tp", ranks if type(ranks) is int else None
     keys = sorted(key for key in config if key.startswith("synthetic_acceptance"))
     yield "synthetic", config.get("rejection_sample_method") == "synthetic"
     yield "synthetic_keys", keys

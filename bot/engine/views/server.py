@@ -74,6 +74,7 @@ def _facts() -> tuple[Fact, ...]:
         Fact("spec_attention_backend", "string", "attention backend of the draft model (vLLM), empty without"),
         Fact("spec_draft_sample_method", "string", "how draft tokens are sampled (vLLM), empty without"),
         Fact("spec_rejection_sample_method", "string", "how draft tokens are accepted (vLLM), empty without"),
+        Fact("spec_draft_tp", "int", "tensor-parallel size of the draft (vLLM), 0 without"),
         Fact("synthetic", "bool", "acceptance of draft tokens is simulated"),
         Fact("synthetic_length", "double", "tokens of a step that the simulation gives, the target's own included"),
         Fact("synthetic_keys", "list<string>", "settings of simulated acceptance in the speculative config (vLLM)"),
