@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from botlint.core.span import Span
+from botlint.core.span import Problem, Span
 from botlint.documents import yaml
 from botlint.engine.analysis.arms import all_arms
 from botlint.engine.analysis.recipes import FOLDER, as_recipe_path, overlays
@@ -14,16 +15,15 @@ from botlint.engine.analysis.shapes import CHANGELOG, GOLDEN
 if TYPE_CHECKING:
     from botlint.engine.context import Context
 
-READ_BY_CI = frozenset({"master config", "runner table", "changelog", "golden acceptance", "recipe"})
 MAX_VISITED = 200_000
 
 
 def config_paths(context: Context) -> dict[str, str]:
-    """Path and kind of each configuration file; workflows are none, kind `other` is read by scripts or by nobody."""
+    """Path and kind of each configuration file that the generator, CI or srtctl reads."""
     planner = context.planner
     found: dict[str, str] = {}
     for path in context.files.paths(""):
-        if not path.endswith((".yaml", ".yml")) or path.startswith(".github/workflows/"):
+        if not path.endswith((".yaml", ".yml")):
             continue
         if path.startswith(f"{FOLDER}/"):
             found[path] = "recipe"
@@ -35,8 +35,6 @@ def config_paths(context: Context) -> dict[str, str]:
             found[path] = "master config"
         elif path == planner.runners.path:
             found[path] = "runner table"
-        elif path.partition("/")[0] in ("configs", "benchmarks", "runners") or path.startswith(".github/configs/"):
-            found[path] = "other"
     return found
 
 
@@ -62,6 +60,19 @@ class Twice:
     def same(self) -> bool:
         """Whether both values are the same, so that nothing is lost."""
         return bool(yaml.to_plain(self.lost) == yaml.to_plain(self.kept))
+
+
+def problems(context: Context, path: str) -> Sequence[Problem]:
+    """What keeps parts of a file from being read; a master config is read by the generator's model already."""
+    configs = context.planner.configs
+    if path in configs.paths:
+        return [one for one in configs.problems if one.span.path == path and one.kind not in OF_ENTRIES]
+    document = context.yaml(path)
+    return () if document is None else document.problems
+
+
+OF_ENTRIES = frozenset({"config-invalid", "duplicate-entry"})
+"""Kinds of problems of a master config that are no problems of YAML."""
 
 
 def duplicates(root: yaml.Node | None) -> dict[Span, Twice]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -176,6 +176,29 @@ def known_properties(name: str, place: Sequence[str | int]) -> list[str]:
         for schema in _unfolded(root, one):
             found.update(dict.fromkeys(schema.get("properties", {})))
     return list(found)
+
+
+def take_unknown(name: str, value: object) -> Iterator[list[str | int]]:
+    """Takes the keys out of a value's mappings that the schema closes to them, and gives their places."""
+    stack: list[tuple[list[Any], Any, list[str | int]]] = [([_schema(name)], value, [])]
+    root = _schema(name)
+    while stack:
+        schemas, here, place = stack.pop()
+        if not isinstance(here, dict):
+            continue
+        forms = [form for schema in schemas for form in _unfolded(root, schema)]
+        closed = any("properties" in form for form in forms) and all(
+            form.get("additionalProperties", True) is False for form in forms if "properties" in form
+        )
+        known = {key for form in forms for key in form.get("properties", {})}
+        for key in list(here):
+            if closed and key not in known:
+                del here[key]
+                yield [*place, key]
+            else:
+                stack.append(
+                    ([one for schema in schemas for one in _below(root, schema, key)], here[key], [*place, key])
+                )
 
 
 def _unfolded(root: dict[str, Any], schema: Any) -> list[dict[str, Any]]:

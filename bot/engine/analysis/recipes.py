@@ -64,6 +64,7 @@ class Overlays:
 
     paths: frozenset[str]
     copies: tuple[tuple[str, str], ...]
+    folders: Mapping[str, tuple[str, ...]]
 
     def find(self, written: str) -> str | None:
         """The repository's file for a recipe as a setting names it; None where the repository has none."""
@@ -88,7 +89,7 @@ class Overlays:
         for source, target in self.copies:
             if name.startswith(f"{target}/"):
                 folders.add(f"{FOLDER}/{source}{name[len(target) :]}".rpartition("/")[0])
-        return sorted(path for path in self.paths if path.rpartition("/")[0] in folders)
+        return sorted(path for folder in folders for path in self.folders.get(folder, ()))
 
 
 def overlays(context: Context) -> Overlays:
@@ -99,7 +100,11 @@ def overlays(context: Context) -> Overlays:
             source = context.files.text(path)
             for match in _COPY.finditer(source.text) if source is not None else ():
                 copies[match[1].rstrip("/"), match[2].rstrip("/")] = None
-    return Overlays(frozenset(recipe_paths(context.files)), tuple(copies))
+    paths = recipe_paths(context.files)
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folders.setdefault(path.rpartition("/")[0], []).append(path)
+    return Overlays(frozenset(paths), tuple(copies), {name: tuple(found) for name, found in folders.items()})
 
 
 def as_recipe_path(argument: str) -> tuple[str, str | None]:

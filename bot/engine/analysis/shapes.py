@@ -7,13 +7,13 @@ wrong only where that revision refuses it. The other files have no validator of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from botlint.core.span import Span
 from botlint.documents import yaml
-from botlint.engine.analysis.fastschema import known_properties, quick_check
+from botlint.engine.analysis.fastschema import known_properties, quick_check, take_unknown
 from botlint.engine.analysis.recipes import RecipeFile, item_span, recipe_files
 from botlint.engine.analysis.spelling import closest
 from botlint.engine.schema import schema_errors
@@ -252,27 +252,28 @@ def _recipes(context: Context) -> Iterator[Shape]:
             plain = {name: item.plain for name, item in job.branch.items()}
             if quick_check(RECIPE_SCHEMA, plain):
                 continue
-            for place, message in schema_errors(RECIPE_SCHEMA, plain):
-                for shape in _recipe_shapes(recipe, job.branch, place, message, plain):
-                    if (shape.message, shape.span) not in seen:
-                        seen.add((shape.message, shape.span))
-                        yield shape
+            for shape in _recipe_shapes(recipe, job.branch, plain):
+                if (shape.message, shape.span) not in seen:
+                    seen.add((shape.message, shape.span))
+                    yield shape
 
 
 RECIPE_SCHEMA = "srt-slurm-recipe.schema.json"
 
 
-def _recipe_shapes(
-    recipe: RecipeFile, branch: Branch, place: Sequence[str | int], message: str, plain: Mapping[str, object]
-) -> Iterator[Shape]:
+def _recipe_shapes(recipe: RecipeFile, branch: Branch, plain: dict[str, object]) -> Iterator[Shape]:
     start = Span(recipe.path, 1, 1, 1, 1)
-    needed = _REQUIRED.match(message)
-    for where, text in _unfolded(RECIPE_SCHEMA, plain, place, message):
-        unknown = where is not place
-        fault: Fault = "missing-key" if needed else "unknown-key" if unknown else "value"
-        allowed = tuple(known_properties(RECIPE_SCHEMA, place)) if unknown else ()
-        span = _branch_place(branch, where) or start
-        yield Shape("recipe", span, fault, "", dotted(where), needed[1] if needed else _last(where), text, allowed)
+    for place in take_unknown(RECIPE_SCHEMA, plain):
+        span, key = _branch_place(branch, place) or start, _last(place)
+        allowed = tuple(known_properties(RECIPE_SCHEMA, place[:-1]))
+        yield Shape("recipe", span, "unknown-key", "", dotted(place), key, f"unknown key '{key}'", allowed)
+    if quick_check(RECIPE_SCHEMA, plain):
+        return
+    for place, message in schema_errors(RECIPE_SCHEMA, plain):
+        needed = _REQUIRED.match(message)
+        fault: Fault = "missing-key" if needed else "value"
+        span = _branch_place(branch, place) or start
+        yield Shape("recipe", span, fault, "", dotted(place), needed[1] if needed else _last(place), message)
 
 
 def _branch_place(branch: Branch, place: Sequence[str | int]) -> Span | None:

@@ -81,7 +81,9 @@ def _core(context: Context, entry: ConfigEntry, fields: Mapping[str, object]) ->
         values |= {
             "framework_in_name": same_framework(name.frameworks, framework),
             "framework_entries": usual.frameworks[framework],
-            "closest_framework": closest(framework, [one for one in usual.frameworks if one != framework]),
+            "closest_framework": ""
+            if usual.frameworks[framework] > 1
+            else closest(framework, [one for one in usual.frameworks if one != framework]),
         }
     if (model := text.get("model")) is not None:
         values["model_formats"] = list(formats_of(model))
@@ -104,10 +106,12 @@ def _add_runner(context: Context, values: dict[str, FactValue], label: str) -> N
     if not table.labels:
         return
     values["runner_known"] = label in table.labels
-    # Another GPU's label is no help.
-    near = closest(label, [one for one in table.labels if hardware(one) == hardware(label)])
-    cluster = f"{CLUSTER}{label}"
-    values["closest_runner"] = cluster if cluster in table.labels else near
+    values["closest_runner"] = label
+    if label not in table.labels:
+        # Another GPU's label is no help.
+        near = closest(label, [one for one in table.labels if hardware(one) == hardware(label)])
+        cluster = f"{CLUSTER}{label}"
+        values["closest_runner"] = cluster if cluster in table.labels else near
     values["runner_table"] = table.path or ""
     there = context.once(launchers)
     if there:

@@ -100,8 +100,8 @@ def _missing(context: Context, use: Use, path: str) -> Core:
         "closest": by_name.get(near, ""),
         "folder": neighbours[0].rpartition("/")[0] if neighbours else "",
     }
-    if context.base is not None:
-        values["was_here"] = context.base.once(recipes.overlays).find(path) is not None
+    base = context.base
+    values["was_here"] = base is not None and base.once(recipes.overlays).find(path) is not None
     return Core(_key(use), values, _anchors(use), source=Source(use.arm, None))
 
 
@@ -231,7 +231,7 @@ VIEW = View(
         Fact("for_evals", "bool", "the recipe is only for accuracy runs"),
         Fact("recipe", "string", "value of the setting"),
         Fact("here", "bool", "the repository has the recipe (if not, it may come with the checkout of srt-slurm)"),
-        Fact("was_here", "bool", "the base revision has the recipe"),
+        Fact("was_here", "bool", "the base revision has the recipe (false without one)"),
         Fact("path", "string", "file of the repository"),
         Fact("neighbours", "int", "recipes that the repository has in the folder in which this one is missing"),
         Fact("folder", "string", "that folder"),

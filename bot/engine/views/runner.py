@@ -42,7 +42,7 @@ def _build(context: Context, _chain: Chain) -> Iterator[Core]:
                 "names": [one.name for one in members[:MAX_LISTED]],
                 "launcher": launcher,
                 "launcher_exists": launcher in there,
-                "closest_launcher": closest(launcher, there),
+                "closest_launcher": launcher if launcher in there else closest(launcher, there),
                 "entries": entries[:MAX_LISTED],
                 "entry_count": len(entries),
             }

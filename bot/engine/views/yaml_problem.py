@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
+from botlint.core.span import Problem, Span
 from botlint.documents import yaml
-from botlint.documents.yaml import YamlDocument
-from botlint.engine.analysis.config_files import Twice, config_paths, duplicates, used_recipes
+from botlint.engine.analysis.config_files import Twice, config_paths, duplicates, problems, used_recipes
 from botlint.engine.context import Context
 from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactValue, View
 
@@ -15,18 +15,22 @@ MAX_SHOWN = 80
 
 def _build(context: Context, _chain: Chain) -> Iterator[Core]:
     for path, kind in context.once(config_paths).items():
-        document = context.yaml(path)
-        if document is not None and document.problems:
+        found = problems(context, path)
+        if found:
             used = kind != "recipe" or path in context.once(used_recipes)
-            yield from _problems(document, kind, used)
+            document = context.yaml(path)
+            doubled = document is not None and any(one.kind == "duplicate-key" for one in found)
+            twice = duplicates(document.root) if document is not None and doubled else {}
+            yield from _cores(path, found, kind, used, twice)
 
 
-def _problems(document: YamlDocument, kind: str, used: bool) -> Iterator[Core]:
-    twice = duplicates(document.root) if any(one.kind == "duplicate-key" for one in document.problems) else {}
-    for problem in document.problems:
+def _cores(
+    path: str, problems: Sequence[Problem], kind: str, used: bool, twice: Mapping[Span, Twice]
+) -> Iterator[Core]:
+    for problem in problems:
         values: dict[str, FactValue] = {
             "file": kind,
-            "path": document.path,
+            "path": path,
             "problem": problem.kind,
             "detail": problem.message,
             "used": used,
@@ -61,7 +65,7 @@ VIEW = View(
     name="yaml_problem",
     doc="A place of a configuration file (not of a workflow) that YAML readers refuse or in which a value gets lost.",
     facts=(
-        Fact("file", "string", "master config, runner table, changelog, recipe, golden acceptance or other"),
+        Fact("file", "string", "master config, runner table, changelog, recipe or golden acceptance"),
         Fact("path", "string", "the file"),
         Fact("problem", "string", "yaml-syntax, duplicate-key, unknown-tag, bad-value ..."),
         Fact("detail", "string", "what the reader says"),
