@@ -55,16 +55,29 @@ class Names:
         self.scripts: Scripts = scripts(context)
 
     @cached_property
-    def workflow(self) -> frozenset[str]:
-        """The names that workflows give: environments, `NAME=value` of their steps."""
-        found: set[str] = set()
+    def _by_workflow(self) -> Mapping[str, frozenset[str]]:
+        """The names that each workflow gives: environments, `NAME=value` of its steps."""
+        found: dict[str, frozenset[str]] = {}
         for path in self.context.files.paths(".github"):
-            if path.endswith((".yml", ".yaml")):
-                source = self.context.files.text(path)
-                if source is not None:
-                    for match in _WORKFLOW_NAME.finditer(source.text):
-                        found.add(match.group(1) or match.group(2))
-        return frozenset(found)
+            source = self.context.files.text(path) if path.endswith((".yml", ".yaml")) else None
+            if source is not None:
+                matches = _WORKFLOW_NAME.finditer(source.text)
+                found[path] = frozenset(match.group(1) or match.group(2) for match in matches)
+        return found
+
+    @cached_property
+    def workflow(self) -> frozenset[str]:
+        """The names that workflows give."""
+        return frozenset().union(*self._by_workflow.values())
+
+    def workflow_names(self, several: bool) -> frozenset[str]:
+        """The names that the workflows of benchmarks give: those for several nodes, or the others."""
+        found = [
+            names
+            for path, names in self._by_workflow.items()
+            if ("multi" in path.rpartition("/")[2]) == several and "MODEL" in names
+        ]
+        return frozenset().union(*found)
 
     @cached_property
     def handed_over(self) -> frozenset[str]:

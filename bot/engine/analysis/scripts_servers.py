@@ -137,22 +137,21 @@ def _assigned(facts: ScriptFacts, one: Assigned, sure: bool, name: str, out: lis
     node = one.assign
     start, end = node.pos + one.shift, node.end + one.shift
     for _, _, word in node.array or ():
-        _expand(facts, word, sure, name, start, end, out, depth)
+        found = facts.text.find(word.text, start, end)
+        if found >= 0:
+            start = found
+        _expand(facts, word, sure, name, start, start + len(word.text) if found >= 0 else end, out, depth)
     if node.value is None:
         return
-    value = node.value
-    literal = _text(value)
-    if literal == value.text.strip("\"'") and "$" not in literal:
-        pieces = _split(literal)
-    else:
-        pieces = []
-        for part in value.parts:
-            inner: Sequence[bash.Part] = part.parts if isinstance(part, bash.DoubleQuoted) else (part,)
-            for piece in inner:
-                if isinstance(piece, bash.Param) and piece.name != name:
-                    _expand(facts, bash.Word((piece,), f"${piece.name}"), sure, name, start, end, out, depth)
-        pieces = _split(literal)
-    out.extend(Token(piece, sure, name, start, end) for piece in pieces)
+    for part in node.value.parts:
+        inner: Sequence[bash.Part] = part.parts if isinstance(part, bash.DoubleQuoted) else (part,)
+        for piece in inner:
+            if isinstance(piece, bash.Param) and piece.name != name:
+                _expand(facts, bash.Word((piece,), f"${piece.name}"), sure, name, start, end, out, depth)
+    for text in _split(_text(node.value)):
+        found = facts.text.find(text, start, end) if text.startswith("-") else -1
+        place = (found, found + len(text)) if found >= 0 else (start, end)
+        out.append(Token(text, sure, name, *place))
 
 
 def _split(text: str) -> list[str]:

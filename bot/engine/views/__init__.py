@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from botlint.engine.views.base import View
+from botlint.engine.views.allocation import VIEW as ALLOCATION
 from botlint.engine.views.changed_entry import VIEW as CHANGED_ENTRY
 from botlint.engine.views.changelog_entry import VIEW as CHANGELOG_ENTRY
 from botlint.engine.views.changelog_file import VIEW as CHANGELOG_FILE
@@ -10,18 +11,28 @@ from botlint.engine.views.changelog_key import VIEW as CHANGELOG_KEY
 from botlint.engine.views.client_call import VIEW as CLIENT_CALL
 from botlint.engine.views.config_arm import VIEW as CONFIG_ARM
 from botlint.engine.views.config_entry import VIEW as CONFIG_ENTRY
+from botlint.engine.views.container_variable import VIEW as CONTAINER_VARIABLE
+from botlint.engine.views.engine_patch import VIEW as ENGINE_PATCH
 from botlint.engine.views.exit_status import VIEW as EXIT_STATUS
 from botlint.engine.views.flag import VIEW as FLAG
 from botlint.engine.views.golden import VIEW as GOLDEN
+from botlint.engine.views.image_import import VIEW as IMAGE_IMPORT
 from botlint.engine.views.job import VIEW as JOB
+from botlint.engine.views.launcher_path import VIEW as LAUNCHER_PATH
+from botlint.engine.views.model_branch import VIEW as MODEL_BRANCH
+from botlint.engine.views.model_override import VIEW as MODEL_OVERRIDE
 from botlint.engine.views.recipe_arm import VIEW as RECIPE_ARM
 from botlint.engine.views.recipe_role import VIEW as RECIPE_ROLE
+from botlint.engine.views.removed_path import VIEW as REMOVED_PATH
+from botlint.engine.views.required_name import VIEW as REQUIRED_NAME
 from botlint.engine.views.runner import VIEW as RUNNER
 from botlint.engine.views.schema_problem import VIEW as SCHEMA_PROBLEM
+from botlint.engine.views.script_flag import VIEW as SCRIPT_FLAG
 from botlint.engine.views.script_line import VIEW as SCRIPT_LINE
 from botlint.engine.views.script_read import VIEW as SCRIPT_READ
 from botlint.engine.views.server import VIEW as SERVER
 from botlint.engine.views.server_command import VIEW as SERVER_COMMAND
+from botlint.engine.views.shell_finding import VIEW as SHELL_FINDING
 from botlint.engine.views.size_guard import VIEW as SIZE_GUARD
 from botlint.engine.views.size_option import VIEW as SIZE_OPTION
 from botlint.engine.views.source_statement import VIEW as SOURCE_STATEMENT
@@ -87,4 +98,15 @@ VIEWS: tuple[View, ...] = (
     SIZE_GUARD,
     SIZE_OPTION,
     VARIABLE,
+    IMAGE_IMPORT,
+    ALLOCATION,
+    LAUNCHER_PATH,
+    MODEL_BRANCH,
+    REMOVED_PATH,
+    CONTAINER_VARIABLE,
+    ENGINE_PATCH,
+    MODEL_OVERRIDE,
+    REQUIRED_NAME,
+    SHELL_FINDING,
+    SCRIPT_FLAG,
 )
