@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -98,14 +99,15 @@ def _encoded(text: str, source: SourceText) -> bytes:
 
 
 def _diff(before: Mapping[str, str], after: Mapping[str, str], settings: Settings) -> Iterator[str]:
-    """The diff as it is for a file or a program, with colours and without hidden characters for a terminal."""
+    """The diff as it is for a file or a program, without hidden characters for a terminal."""
     from botlint.fixes.diff import shown_diff, unified_diff
     from botlint.plan.style import Style
 
-    if not settings.use_color():
+    color = settings.use_color()
+    if not color and (settings.output is not None or not sys.stdout.isatty()):
         yield from unified_diff(before, after)
         return
-    style = Style(True)
+    style = Style(color)
     paints = {"file": style.strong, "place": style.name, "add": style.good, "remove": style.bad}
     for kind, line in shown_diff(before, after):
         yield paints.get(kind, str)(line) + "\n"

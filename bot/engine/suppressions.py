@@ -267,29 +267,31 @@ def _known(rules: Iterable[RuleInfo]) -> dict[str, set[str]]:
 def _unknown(one: Suppression, known: dict[str, set[str]]) -> Iterator[Finding]:
     if one.fault:
         fix = Fix("remove the comment", True, _removed(one))
-        yield _finding(UNKNOWN, one, f"botlint cannot obey this comment: {one.fault}", one.span, fix)
+        yield _finding(UNKNOWN, one, one.names, f"botlint cannot obey this comment: {one.fault}", one.span, fix)
         return
     unknown = [name for name in one.names if name not in known]
     if unknown:
         message = f"no rule or family is called {', '.join(_hint(name, known) for name in unknown)}"
-        yield _finding(UNKNOWN, one, message, one.listed or one.span, _without(one, unknown))
+        yield _finding(UNKNOWN, one, unknown, message, one.listed or one.span, _without(one, unknown))
 
 
 def _reasonless(one: Suppression, known: dict[str, set[str]], required: bool) -> Iterator[Finding]:
     """A comment that owes a reason. No comment can allow that; without the comment the finding would be back."""
     if required and not one.fault and not one.reason and any(name in known for name in one.names):
         message = f"this comment allows {', '.join(one.names)} without a reason"
-        yield _finding(REASONLESS, one, message, one.span, None)
+        yield _finding(REASONLESS, one, one.names, message, one.span, None)
 
 
 def _unused(one: Suppression, names: Sequence[str]) -> Finding:
     message = f"this comment allows {', '.join(names)}, and there is no such finding"
-    return _finding(UNUSED, one, message, one.span, _without(one, names))
+    return _finding(UNUSED, one, names, message, one.span, _without(one, names))
 
 
-def _finding(rule: RuleInfo, one: Suppression, message: str, span: Span, fix: Fix | None) -> Finding:
+def _finding(
+    rule: RuleInfo, one: Suppression, names: Sequence[str], message: str, span: Span, fix: Fix | None
+) -> Finding:
     related = tuple(Related(removal, "it ends here") for removal in one.removals[1:])
-    subject = ", ".join(one.names)
+    subject = ", ".join(names)
     return Finding(
         rule.name, rule.severity, "certain", message, span, subject, related=related, remedy=rule.remedy, fix=fix
     )

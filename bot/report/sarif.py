@@ -58,7 +58,9 @@ def _rule(name: str, rules: Mapping[str, RuleInfo]) -> dict[str, Any]:
         return form
     if info.why:
         form["fullDescription"] = _message(info.why)
-    help_text = "\n\n".join(part.strip() for part in (info.why, info.remedy) if part.strip())
+    # A remedy with values is that of a finding, whose message has it.
+    remedy = "" if "{" in info.remedy else info.remedy
+    help_text = "\n\n".join(part.strip() for part in (info.why, remedy) if part.strip())
     if help_text:
         form["help"] = _message(help_text)
     form["defaultConfiguration"] = {"level": _LEVELS[info.severity]}

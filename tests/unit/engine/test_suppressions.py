@@ -199,3 +199,10 @@ def test_all_files_of_a_revision_are_read() -> None:
     )
     assert [one.span.path for one in read_suppressions(files)] == ["a.sh", "b/c.yml", "latin.sh"]
     assert [one.span.path for one in read_suppressions(files, ["run", "absent"])][-1] == "run"
+
+
+def test_findings_about_one_comment_have_fingerprints_of_their_own() -> None:
+    text = "a # botlint: ignore[one, two, suppression, nonsense]\nb # botlint: ignore[one, two]\n"
+    found = about(text, [])
+    assert len(found) == 3
+    assert len({one.fingerprint for one in found}) == 3
