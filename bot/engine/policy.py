@@ -35,7 +35,7 @@ def rule_info(rule: Rule) -> RuleInfo:
 
 def with_custom_rules(files: Files, settings: Settings, builtin: Sequence[Rule]) -> list[Rule]:
     """The rules that ship and those of the repository. Raises UsageError with the place of an error in one."""
-    texts = []
+    texts: list[tuple[str, str]] = []
     for path in files.paths(settings.custom_rules):
         if path.endswith((".yaml", ".yml")) and len(texts) <= MAX_RULE_FILES:
             source = files.text(path)
