@@ -18,7 +18,7 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
         return
     entry = source.entry
     names = context.planner.configs.entries
-    lost = any(document is not None and document.lost for document in map(context.yaml, context.planner.configs.paths))
+    lost = any(problem.kind == "yaml-syntax" for problem in context.planner.configs.problems)
     for key, span in entry.keys:
         found = matches(key, names)
         if not found and lost:
