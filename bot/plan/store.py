@@ -46,6 +46,9 @@ MAX_VERSIONS = 3
 MAX_JOBS = 20_000
 """Jobs whose launches a file holds."""
 
+_MAKERS = ("core", "repo", "documents", "catalogs", "layouts", "shell", "plan")
+"""The packages on whose code plans depend."""
+
 PlanJobs = Callable[[Planner, Sequence[Job]], list[tuple[LaunchPlan, frozenset[Question] | None]]]
 """Plans jobs; each plan comes with what it depends on, None for one that is not to be kept."""
 
@@ -131,12 +134,12 @@ def digest_of_surroundings(planner: Planner) -> str:
 
 @cache
 def _own_digest() -> str:
-    """A digest of the installed package by names, sizes and times of its files."""
+    """A digest of what makes plans in the installed package, by names, sizes and times of its files."""
     root = Path(__file__).parent.parent
     digest = hashlib.blake2b(__version__.encode(), digest_size=16)
-    for folder in (root, Path(str(schemas.__file__)).parent):
+    for folder in (*(root / name for name in _MAKERS), Path(str(schemas.__file__)).parent / "catalogs"):
         for path in sorted(folder.rglob("*")):
-            if path.suffix in (".py", ".json", ".yaml"):
+            if path.suffix in (".py", ".json"):
                 facts = path.stat()
                 digest.update(f"\0{path}\0{facts.st_size}\0{facts.st_mtime_ns}".encode())
     return digest.hexdigest()
