@@ -418,9 +418,9 @@ def _offload(one: Reading, sizes: Mapping[str, int | None]) -> Iterator[tuple[st
         size = _float(one.flags["kv_offloading_size"])
         yield "offload_bytes", None if size is None or engines is None else int(size * GIB) * engines
     if "lmcache_offload" in [connector.get("kv_connector") for connector in _connectors(config)]:
-        # LMCache inside of the engine takes this much in every rank.
+        # LMCache inside of the engine takes this many GB in every rank.
         size = _float(one.variable("LMCACHE_MAX_LOCAL_CPU_SIZE") or "")
-        yield "offload_bytes", None if size is None or ranks is None else int(size * GIB) * ranks
+        yield "offload_bytes", None if size is None or ranks is None else int(size * GB) * ranks
     yield "offload", bool(names)
     yield "offload_names", names
 

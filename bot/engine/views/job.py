@@ -11,6 +11,7 @@ from botlint.catalogs.models import ModelFacts, find_model
 from botlint.core.span import Span
 from botlint.engine.context import Context
 from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactType, FactValue, View, whole_line
+from botlint.layouts.inferencex.configs import Hardware
 from botlint.layouts.inferencex.job import Job
 from botlint.plan.model import Launch, LaunchPlan
 
@@ -93,6 +94,7 @@ def _facts() -> tuple[Fact, ...]:
             for name, key, kind in _SIDE_FACTS
         ),
         Fact("gpus", "int", "GPUs that a single-node job is given: tp * pp * pcp-size"),
+        Fact("node_dram_mib", "int", "host memory of a node of the runner label that jobs may use, in MiB"),
         Fact("row", "map<string,dyn>", "the whole row of the matrix"),
         Fact("runner", "string", "runner on which the job was planned"),
         Fact("launcher", "string", "launcher script, empty where none is found"),
@@ -122,9 +124,11 @@ def _facts() -> tuple[Fact, ...]:
 
 
 def _build(context: Context, chain: Chain) -> Iterator[Core]:
+    hardware = context.planner.runners.hardware
     for job, plan in zip(context.jobs, context.plans, strict=True):
+        node = hardware.get(str(job.row.get("runner", "")))
         for launch in (plan.launch, *plan.others):
-            yield _core(job, plan, launch)
+            yield _core(job, plan, launch, node)
 
 
 class JobSource:
@@ -138,7 +142,7 @@ class JobSource:
         self.launch = launch
 
 
-def _core(job: Job, plan: LaunchPlan, launch: Launch) -> Core:
+def _core(job: Job, plan: LaunchPlan, launch: Launch, node: Hardware | None) -> Core:
     row = job.row
     values: dict[str, FactValue] = {
         "job.entry": job.entry,
@@ -165,6 +169,8 @@ def _core(job: Job, plan: LaunchPlan, launch: Launch) -> Core:
     sizes = [row.get(key, 1) for key in ("tp", "pp", "pcp-size")]
     if "tp" in row and all(type(size) is int for size in sizes):
         values["job.gpus"] = sizes[0] * sizes[1] * sizes[2]  # type: ignore[operator]
+    if node is not None:
+        values["job.node_dram_mib"] = node.available_cpu_dram_mib
     if launch.reason:
         values["job.reason"] = launch.reason
     if launch.exit is not None:
