@@ -35,11 +35,13 @@ class Need:
 class Skip:
     """A job that a skipped one takes with it although the conditions read otherwise.
 
-    `through` is the job between them that runs all the same; empty where `skipped` is needed directly.
+    `through` is the job between them that runs all the same, and `event` a trigger for which that happens; both empty
+    where `skipped` is needed directly.
     """
 
     skipped: Job
     through: str = ""
+    event: str = ""
 
 
 # --- needs -----------------------------------------------------------------------------------------------------------
@@ -139,20 +141,55 @@ def skips(file: WorkflowFile, job: Job) -> Skip | None:
                 return Skip(target)
     for need in job.needs:
         between = file.workflow.jobs.get(need)
-        if between is None or keeps_default(between) is not False or (single and not _allows(single, need, "success")):
+        if between is None or keeps_default(between) is not False:
             continue
         for ancestor in between.needs:
             target = file.workflow.jobs.get(ancestor)
-            tolerant = condition_of(between.condition)
-            if (
-                target is not None
-                and target.condition is not None
-                and ancestor not in job.needs
-                and tolerant is not None
-                and _allows(tolerant, ancestor, "skipped")
-            ):
-                return Skip(target, between.id)
+            if target is not None and target.condition is not None and ancestor not in job.needs:
+                event = _inherits(file, job, between, target)
+                if event:
+                    return Skip(target, between.id, event)
     return None
+
+
+def _inherits(file: WorkflowFile, job: Job, between: Job, target: Job) -> str:
+    """A trigger that surely skips a job while the job after it and the one after that may run; empty if none does."""
+    skipping, tolerant = condition_of(target.condition), condition_of(between.condition)
+    if skipping is None or tolerant is None:
+        return ""
+    single = condition_of(job.condition)
+    for event, action in _triggers(file):
+        github = expressions.Context("github", {"event_name": event})
+        if action:
+            github["event"] = expressions.Context("github.event", {"action": action})
+        if skipping.truth({"github": github}) is not False:
+            continue
+        skipped = expressions.Context("needs", {target.id: {"result": "skipped", "outputs": {}}})
+        if tolerant.truth({"github": github, "needs": skipped}) is False:
+            continue
+        outputs = expressions.Context(f"needs.{between.id}.outputs")
+        ran = expressions.Context("needs", {between.id: {"result": "success", "outputs": outputs}})
+        if single is None or single.truth({"github": github, "needs": ran}) is not False:
+            return f"{event} ({action})" if action else event
+    return ""
+
+
+_DEFAULT_ACTIONS = ("opened", "synchronize", "reopened")
+
+
+def _triggers(file: WorkflowFile) -> Iterator[tuple[str, str]]:
+    """The events that start a workflow, with the activity types of pull requests."""
+    for event in file.workflow.events:
+        types = file.node("on", event, "types")
+        named = [item.text for item in types.items if isinstance(item, Scalar)] if isinstance(types, Sequence) else []
+        if event in ("pull_request", "pull_request_target"):
+            for action in named or _DEFAULT_ACTIONS:
+                yield event, action
+        elif named:
+            for action in named:
+                yield event, action
+        elif event != "workflow_call":  # a called workflow has the event of its caller
+            yield event, ""
 
 
 def _allows(condition: Expression, need: str, result: str) -> bool:

@@ -63,7 +63,7 @@ def _calls(context: Context, _chain: Chain) -> Iterator[Core]:
                 "exists": context.files.is_file(call.path),
                 "callable": target is None or target.workflow.call_inputs is not None,
                 "missing_secrets": missing,
-                "left_out": [f"{one.declared.name} ({one.fallback})" for one in dropped],
+                "left_out": [f"{one.declared.name} ({one.fallback or 'empty'})" for one in dropped],
                 "sibling": dropped[0].sibling.job.id if dropped else "",
             },
             {

@@ -116,6 +116,7 @@ def _jobs(context: Context, _chain: Chain) -> Iterator[Core]:
             values |= {
                 "skipped_with": skip.skipped.id if skip else "",
                 "skipped_through": skip.through if skip else "",
+                "skipping_event": skip.event if skip else "",
                 "toggle": toggle.text if toggle else "",
                 "toggle_sibling": toggle.sibling.id if toggle else "",
                 "toggle_argument": toggle.argument if toggle else "",
@@ -150,6 +151,7 @@ JOB = View(
             "string",
             "the needed job that runs in between all the same; empty if it is needed itself",
         ),
+        Fact("skipping_event", "string", "a trigger for which that happens; empty if it is needed itself"),
         Fact(
             "toggle", "string", "the condition of a sibling, where all other calls of its workflow have one; else empty"
         ),
