@@ -413,6 +413,10 @@ class Catalog:
         events.sort(key=lambda event: (self._timeline.places[event.version], event.section))
         return History(name, tuple(events), self.replacement(name))
 
+    def ever(self, name: str) -> bool:
+        """Whether some version has a flag spelling, variable, option or group member of this name."""
+        return any(True for _ in self._lives(name))
+
     def replacement(self, name: str) -> str | None:
         """Return what took the place of a name: what the framework itself or the catalog's notes say."""
         noted = self._data.get("replaced", {}).get(name)

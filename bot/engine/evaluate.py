@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from botlint.core.finding import Certainty, Edit, Finding, Fix, JobRef, Related
 from botlint.core.span import Span
 from botlint.engine.context import Context
-from botlint.engine.predicates import full_names
+from botlint.engine.predicates import Expression, full_names
 from botlint.engine.rules import Rule
 from botlint.engine.versions import VersionRange
 from botlint.engine.views.base import Chain, Core
@@ -133,16 +133,18 @@ def evaluate(rule: Rule, records: Records) -> list[Finding]:
     merged: dict[tuple[object, ...], _Merged] = {}
     # Servers share the records of equal options: what such a record alone decides is decided once.
     silent: set[int] = set()
-    alone = _decided_by_innermost(rule)
+    alone = _needs_only_innermost(rule, rule.when), _needs_only_innermost(rule, rule.require)
     for group in records.groups(rule, silent):
         certainty = _applies(rule, group.chain)
         if certainty is None:
             continue
         values, unknown = _facts(group.chain)
-        if (rule.when is not None and rule.when.evaluate(values, unknown) is not True) or (
-            rule.require.evaluate(values, unknown) is not False
-        ):
-            if alone:
+        if rule.when is not None and rule.when.evaluate(values, unknown) is not True:
+            if alone[0]:
+                silent.add(id(group.chain[-1]))
+            continue
+        if rule.require.evaluate(values, unknown) is not False:
+            if alone[0] and alone[1]:
                 silent.add(id(group.chain[-1]))
             continue
         message = rule.message.render(values, unknown)
@@ -160,12 +162,11 @@ def evaluate(rule: Rule, records: Records) -> list[Finding]:
     return [_finding(rule, span, one, context) for (span, *_), one in merged.items() if isinstance(span, Span)]
 
 
-def _decided_by_innermost(rule: Rule) -> bool:
-    """Whether the verdict of a rule needs only the facts of the innermost of at least three records."""
+def _needs_only_innermost(rule: Rule, expression: Expression | None) -> bool:
+    """Whether an expression needs only the facts of the innermost of at least three records."""
     path = lineage(rule.view)
     facts = full_names(path[-1].name, path[-1].facts)
-    names = (name for one in (rule.when, rule.require) if one is not None for name in one.names)
-    return len(path) > 2 and all(name in facts for name in names)
+    return len(path) > 2 and (expression is None or all(name in facts for name in expression.names))
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from botlint.catalogs.catalog import Catalog, Flag, FlagUse, History, closest
+from botlint.catalogs.catalog import Catalog, Flag, FlagUse, closest
 from botlint.engine.analysis.command import MAX_JSON, Option
 
 NONE_WORDS = frozenset({"", "None"})
@@ -20,6 +20,7 @@ MIN_LETTERS = 8
 """Letters of a name of which some may be wrong."""
 
 MAX_EDITS = 2
+MAX_SUCCESSORS = 4
 MAX_NAME = 200
 
 _DIGITS = re.compile(r"[+-]?\d+(?:_\d+)*")
@@ -33,6 +34,8 @@ class Frame:
     versions: tuple[str, ...]
     wrapped: bool = False
     """The server has options of its own besides those of the engine."""
+    certain: bool = True
+    """The image's tag says the version for sure."""
     custom: bool = False
     """The image was built from a branch and may know what no release has."""
 
@@ -53,19 +56,34 @@ def uses(option: Option, word: str, frame: Frame) -> list[FlagUse]:
     return [use for use in found if use is not None]
 
 
-def spelled(name: str, frame: Frame) -> History:
-    """The life of an option's spelling."""
-    history = frame.catalog.history(name)
-    if not history.events and "_" in name:
-        other = frame.catalog.history(name.replace("_", "-"))
-        if other.events or any(frame.catalog.flag(other.name, version) for version in frame.catalog.versions):
-            return other
-    return history
+def spelled(name: str, frame: Frame) -> str:
+    """The option's spelling as the catalog has it: for some frameworks underscores are dashes."""
+    dashed = name.replace("_", "-")
+    return name if dashed == name or frame.catalog.ever(name) or not frame.catalog.ever(dashed) else dashed
 
 
-def ever_known(name: str, frame: Frame) -> bool:
-    """Whether some version of the framework takes this spelling."""
-    return any(frame.catalog.flag(name, version) is not None for version in frame.catalog.versions)
+def successor(name: str, frame: Frame) -> tuple[str, bool]:
+    """What took the place of a name, and whether every version that the image may have knows it.
+
+    What took its place may itself have been replaced since.
+    """
+    found = ""
+    for _ in range(MAX_SUCCESSORS):
+        after = frame.catalog.replacement(name)
+        if not after:
+            return found, False
+        found = name = after
+        if everywhere(found, frame):
+            return found, True
+    return found, False
+
+
+def everywhere(name: str, frame: Frame) -> bool:
+    """Whether every version that the image may have knows a variable or option."""
+    catalog = frame.catalog
+    if name.startswith("-"):
+        return all(catalog.flag(name, version) is not None for version in frame.versions)
+    return all(catalog.variable(name, version) is not None for version in frame.versions)
 
 
 def takes(flag: Flag, values: Sequence[str]) -> bool:
@@ -113,6 +131,8 @@ def json_fault(text: str) -> str:
 
 def strays(option: Option, following: int, joined: bool, argv: Sequence[object]) -> list[str]:
     """The words after an option, up to the next one, that it does not take; none if one of them is not known."""
+    if option.flag is None:
+        return []
     taken = option.index + 1 + (0 if joined else len(option.values))
     words = list(argv[taken:following])
     return [str(word) for word in words] if all(isinstance(word, str) for word in words) else []
@@ -128,7 +148,7 @@ def misspelt(name: str, known: str) -> bool:
     mine, other = words(name), words(known)
     if mine == other or sorted(mine) == sorted(other) or "".join(mine) == "".join(other):
         return True
-    if len(mine) >= MIN_WORDS and len(other) >= MIN_WORDS and (_one_more(mine, other) or _one_more(other, mine)):
+    if one_word_off(mine, other):
         return True
     first, second = "-".join(mine), "-".join(other)
     # A digit more or less makes another name (`mxfp4`, `mxfp8`).
@@ -140,6 +160,13 @@ def misspelt(name: str, known: str) -> bool:
 def words(name: str) -> list[str]:
     """The words of an option's or variable's name."""
     return [word for word in re.split(r"[-_.]+", name.lower()) if word]
+
+
+def one_word_off(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether one of two names has one word more than the other; short names have too few to tell."""
+    if len(first) < MIN_WORDS or len(second) < MIN_WORDS:
+        return False
+    return _one_more(first, second) or _one_more(second, first)
 
 
 def _one_more(long: Sequence[str], short: Sequence[str]) -> bool:

@@ -41,9 +41,12 @@ def variable_place(context: Context, chain: Chain, name: str, value: str | None)
 
 
 def start_place(chain: Chain) -> Span | None:
-    """The server's line."""
+    """The server's line; None for a recipe's role, which is written key by key: the rest is what srtctl adds."""
     source = chain[1].source
-    return whole_line(*_start(source)) if isinstance(source, ServerSource) else None
+    if not isinstance(source, ServerSource):
+        return None
+    path, line = _start(source)
+    return None if path.endswith((".yaml", ".yml")) else whole_line(path, line)
 
 
 def _start(source: ServerSource) -> tuple[str, int]:

@@ -24,7 +24,10 @@ def frame_of(source: ServerSource) -> Frame | None:
     catalog = source.catalog
     if catalog is None or source.image.framework != catalog.framework or not source.image.versions:
         return None
-    return Frame(catalog, source.image.versions, source.server.framework in WRAPPED, source.image.custom)
+    image = source.image
+    return Frame(
+        catalog, image.versions, source.server.framework in WRAPPED, image.certainty == "certain", image.custom
+    )
 
 
 def _interned(context: Context) -> dict[object, Core]:
@@ -97,6 +100,7 @@ def _core(
     if again and before is not None:
         values["earlier"] = before
     if frame is not None:
+        values["certain"] = frame.certain
         values["custom"] = frame.custom
         values["release"] = frame.release
         _judge(values, option, word, texts if plain else None, frame)
@@ -116,7 +120,7 @@ def _core(
 
 def _judge(values: dict[str, FactValue], option: Option, word: Word, texts: Sequence[str] | None, frame: Frame) -> None:
     read = options.uses(option, word if isinstance(word, str) else option.spelling, frame)
-    if read or not frame.wrapped or options.ever_known(option.spelling, frame):
+    if read or not frame.wrapped or frame.catalog.ever(options.spelled(option.spelling, frame)):
         values["known"] = bool(read)
     if not read:
         _absent(values, option, frame)
@@ -132,7 +136,7 @@ def _judge(values: dict[str, FactValue], option: Option, word: Word, texts: Sequ
         "takes_value": any(use.flag.takes_value or use.path for use in read),
         "repeats": any(use.flag.repeats for use in read),
         "deprecated": all(use.flag.deprecated is not None for use in read) and len(read) == len(frame.versions),
-        "replaced_by": last.instead or options.spelled(option.spelling, frame).instead or "",
+        "replaced_by": last.instead or "",
         "dotted": bool(read[-1].path),
     }
     if texts is None or read[-1].path:
@@ -155,14 +159,15 @@ def _wants(use: FlagUse) -> bool:
 
 def _absent(values: dict[str, FactValue], option: Option, frame: Frame) -> None:
     """What is known about an option that no version of the image takes."""
-    life = options.spelled(option.spelling, frame)
+    name = options.spelled(option.spelling, frame)
+    life = frame.catalog.history(name)
     closest = frame.catalog.closest(option.spelling, frame.newest)
     near = closest is not None and options.misspelt(option.spelling, closest)
     values |= {
-        "ever": options.ever_known(option.spelling, frame),
+        "ever": frame.catalog.ever(name),
         "removed_in": life.removed_in or "",
         "added_in": life.added_in or "",
-        "replaced_by": life.instead or "",
+        "replaced_by": options.successor(name, frame)[0],
         "closest": closest or "",
         "near": near,
         "correction": closest.lstrip("-")
@@ -197,6 +202,7 @@ VIEW = View(
         Fact("near", "bool", "the nearest option differs only by a slip"),
         Fact("correction", "string", "the nearest option without dashes if the option is a slip of it, else empty"),
         Fact("release", "string", "the framework with the versions that the image may have, as vLLM 0.27.1"),
+        Fact("certain", "bool", "the image's tag says the version for sure"),
         Fact("custom", "bool", "the image was built from a branch and may know what no release has"),
         Fact("how", "string", "exact, underscores, abbreviation or dotted"),
         Fact("main", "string", "the option's main spelling"),

@@ -75,6 +75,7 @@ def _core(context: Context, name: str, word: Word, frame: Frame | None) -> Core:
     values["owned"] = own is not None
     if own is not None:
         _judge(values, name, value, own)
+        values["certain"] = own.certain
         values["custom"] = own.custom
         values["release"] = own.release
         if not values["known"]:
@@ -104,7 +105,7 @@ def _own_frame(owner: str, frame: Frame | None) -> Frame | None:
 
 def _judge(values: dict[str, FactValue], name: str, value: str | None, frame: Frame) -> None:
     catalog = frame.catalog
-    found = [variable for version in frame.versions if (variable := catalog.variable(name, version)) is not None]
+    found = [one for version in frame.versions if (one := catalog.variable(name, version)) is not None]
     values["known"] = bool(found)
     if not found:
         _absent(values, name, catalog, frame)
@@ -138,29 +139,29 @@ def _absent(values: dict[str, FactValue], name: str, catalog: Catalog, frame: Fr
     """What is known about a variable that no version of the image reads."""
     life = catalog.history(name)
     closest = catalog.closest(name, frame.newest, "environment") or _one_word_off(name, catalog, frame)
+    near = bool(closest) and options.misspelt(name, closest) and options.everywhere(closest, frame)
+    instead, known = options.successor(name, frame)
+    if not instead and near and life.removed_in and catalog.history(closest).added_in == life.removed_in:
+        instead, known = closest, True
     values |= {
-        "ever": any(catalog.variable(name, version) is not None for version in catalog.versions),
+        "ever": catalog.ever(name),
         "removed_in": life.removed_in or "",
         "added_in": life.added_in or "",
-        "replaced_by": life.instead or "",
-        "replacement_known": bool(life.instead) and _everywhere(life.instead or "", frame),
+        "replaced_by": instead,
+        "replacement_known": known,
+        "replacing_flag": instead.lstrip("-").replace("-", "_") if instead.startswith("-") else "",
         "closest": closest,
-        "near": bool(closest) and options.misspelt(name, closest) and _everywhere(closest, frame),
+        "near": near,
     }
 
 
 def _one_word_off(name: str, catalog: Catalog, frame: Frame) -> str:
     """A declared name that has one word more or less."""
+    mine = options.words(name)
     declared = catalog.environment_at(frame.newest).values()
-    return next((one.name for one in declared if not one.undeclared and options.misspelt(name, one.name)), "")
-
-
-def _everywhere(name: str, frame: Frame) -> bool:
-    """Whether every version that the image may have knows a variable or option."""
-    catalog = frame.catalog
-    if name.startswith("-"):
-        return all(catalog.flag(name, version) is not None for version in frame.versions)
-    return all(catalog.variable(name, version) is not None for version in frame.versions)
+    return next(
+        (one.name for one in declared if not one.undeclared and options.one_word_off(mine, options.words(one.name))), ""
+    )
 
 
 VIEW = View(
@@ -181,9 +182,11 @@ VIEW = View(
         Fact("added_in", "string", "version that added it, empty if it is older than the catalog"),
         Fact("replaced_by", "string", "what took its place, empty if that is not known"),
         Fact("replacement_known", "bool", "all versions that the image may have know what took its place"),
+        Fact("replacing_flag", "string", "canonical name of the option that took its place, empty if none did"),
         Fact("closest", "string", "the nearest variable of the version, empty if none is near"),
         Fact("near", "bool", "the nearest variable differs only by a slip, and all versions of the image know it"),
         Fact("release", "string", "the framework with the versions that the image may have, as vLLM 0.27.1"),
+        Fact("certain", "bool", "the image's tag says the version for sure"),
         Fact("custom", "bool", "the image was built from a branch and may know what no release has"),
         Fact("type", "string", "how it is read: bool, bool-int, bool-1, int, str ..."),
         Fact("deprecated", "bool", "all versions that the image may have call it deprecated"),
