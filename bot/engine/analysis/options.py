@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from botlint.catalogs.catalog import Catalog, Flag, FlagUse, closest
-from botlint.engine.analysis.command import MAX_JSON, Option
+from botlint.engine.analysis.command import MAX_JSON
 
 NONE_WORDS = frozenset({"", "None"})
 """Values that vLLM's optional settings read as nothing (`optional_type` of vllm/engine/arg_utils.py)."""
@@ -26,7 +27,7 @@ MAX_NAME = 200
 _DIGITS = re.compile(r"[+-]?\d+(?:_\d+)*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Frame:
     """By what an option or variable is judged: a catalog, and the versions of it that the image may have."""
 
@@ -39,6 +40,13 @@ class Frame:
     custom: bool = False
     """The image was built from a branch and may know what no release has."""
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.catalog.framework, self.versions, self.wrapped, self.certain, self.custom))
+
+    def __hash__(self) -> int:
+        return self._hash
+
     @property
     def newest(self) -> str:
         return self.versions[-1]
@@ -50,10 +58,11 @@ class Frame:
         return f"{self.catalog.title} {first}" + (f" to {last}" if first != last else "")
 
 
-def uses(option: Option, word: str, frame: Frame) -> list[FlagUse]:
+@lru_cache(maxsize=20_000)
+def uses(name: str, frame: Frame) -> tuple[FlagUse, ...]:
     """How each version that knows an option reads it."""
-    found = (frame.catalog.read_flag(word if "=" in word else option.spelling, version) for version in frame.versions)
-    return [use for use in found if use is not None]
+    found = (frame.catalog.read_flag(name, version) for version in frame.versions)
+    return tuple(use for use in found if use is not None)
 
 
 def spelled(name: str, frame: Frame) -> str:
@@ -129,15 +138,6 @@ def json_fault(text: str) -> str:
     return ""
 
 
-def strays(option: Option, following: int, joined: bool, argv: Sequence[object]) -> list[str]:
-    """The words after an option, up to the next one, that it does not take; none if one of them is not known."""
-    if option.flag is None:
-        return []
-    taken = option.index + 1 + (0 if joined else len(option.values))
-    words = list(argv[taken:following])
-    return [str(word) for word in words] if all(isinstance(word, str) for word in words) else []
-
-
 def nearest(name: str, known: Sequence[str]) -> str:
     """The known name nearest to a misspelt one, empty if none is near."""
     return closest(name, known) or ""
@@ -157,9 +157,10 @@ def misspelt(name: str, known: str) -> bool:
     return min(len(first), len(second)) >= MIN_LETTERS and _edits(first, second) <= MAX_EDITS
 
 
-def words(name: str) -> list[str]:
+@lru_cache(maxsize=10_000)
+def words(name: str) -> tuple[str, ...]:
     """The words of an option's or variable's name."""
-    return [word for word in re.split(r"[-_.]+", name.lower()) if word]
+    return tuple(word for word in re.split(r"[-_.]+", name.lower()) if word)
 
 
 def one_word_off(first: Sequence[str], second: Sequence[str]) -> bool:
@@ -171,7 +172,7 @@ def one_word_off(first: Sequence[str], second: Sequence[str]) -> bool:
 
 def _one_more(long: Sequence[str], short: Sequence[str]) -> bool:
     """Whether a name has one word more than another."""
-    return len(long) == len(short) + 1 and any([*long[:i], *long[i + 1 :]] == list(short) for i in range(len(long)))
+    return len(long) == len(short) + 1 and any((*long[:i], *long[i + 1 :]) == tuple(short) for i in range(len(long)))
 
 
 def _edits(first: str, second: str) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
-from botlint.catalogs.catalog import FlagUse
+from botlint.catalogs.catalog import Catalog, FlagUse
 from botlint.core.span import Span
 from botlint.engine.analysis import options
 from botlint.engine.analysis.command import WRAPPED, Option
@@ -21,16 +22,19 @@ MAX_CHOICES = 200
 
 def frame_of(source: ServerSource) -> Frame | None:
     """By what a server's options are judged; None where the image's versions are not known."""
-    catalog = source.catalog
-    if catalog is None or source.image.framework != catalog.framework or not source.image.versions:
+    catalog, image = source.catalog, source.image
+    if catalog is None or image.framework != catalog.framework or not image.versions:
         return None
-    image = source.image
-    return Frame(
-        catalog, image.versions, source.server.framework in WRAPPED, image.certainty == "certain", image.custom
-    )
+    wrapped = source.server.framework in WRAPPED
+    return _frame(catalog, image.versions, wrapped, image.certainty == "certain", image.custom)
 
 
-def _interned(context: Context) -> dict[object, Core]:
+@lru_cache(maxsize=1_000)
+def _frame(catalog: Catalog, versions: tuple[str, ...], wrapped: bool, certain: bool, custom: bool) -> Frame:
+    return Frame(catalog, versions, wrapped, certain, custom)
+
+
+def _interned(_context: Context) -> dict[object, Core]:
     return {}
 
 
@@ -40,25 +44,28 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
         return
     frame = frame_of(source)
     known = context.once(_interned)
-    base = (source.server.framework, source.image.reference)
-    given: dict[str, str | None] = {}
-    argv = source.argv
-    found = list(source.options)
-    free = bool(found) and _takes_model(frame) and not _model_words(argv[: found[0].index])
-    for number, option in enumerate(found):
+    argv, found = source.argv, source.options
+    if not found:
+        return
+    ends = [*(option.index for option in found[1:]), len(argv)]
+    free = _takes_model(frame) and not _model_words(argv[: found[0].index])
+    given: dict[str, Option] = {}
+    for option, end in zip(found, ends, strict=True):
         word = argv[option.index]
-        following = found[number + 1].index if number + 1 < len(found) else len(argv)
         joined = isinstance(word, str) and "=" in word
-        stray = options.strays(option, following, joined, argv) if frame is not None and not frame.wrapped else []
-        if stray and free:
-            stray, free = stray[1:], False
-        text = option.text
-        before, again = given.get(option.name), option.name in given
-        given[option.name] = text
-        key = (base, option.spelling, option.values, joined, tuple(stray), before, again)
+        after = option.index + 1 + (0 if joined else len(option.values))
+        stray: tuple[Word, ...] = ()
+        if after < end and frame is not None and not frame.wrapped and option.flag is not None:
+            stray = tuple(argv[after:end])
+            if free:
+                stray, free = stray[1:], False
+        name = option.name
+        earlier = given.get(name)
+        given[name] = option
+        key = (frame, option.spelling, option.values, joined, stray, earlier and earlier.text, earlier is None)
         core = known.get(key)
         if core is None:
-            core = known[key] = _core(option, word, joined, stray, frame, before, again)
+            core = known[key] = _core(option, joined, stray, frame, earlier)
         yield core
 
 
@@ -75,35 +82,28 @@ def _model_words(start: Sequence[Word]) -> list[Word]:
     return [word for word in words if word != "serve"]
 
 
-def _core(
-    option: Option,
-    word: Word,
-    joined: bool,
-    stray: Sequence[str],
-    frame: Frame | None,
-    before: str | None,
-    again: bool,
-) -> Core:
+def _core(option: Option, joined: bool, stray: Sequence[Word], frame: Frame | None, earlier: Option | None) -> Core:
     values: dict[str, FactValue] = {
         "name": option.name,
         "spelling": option.spelling,
         "given": bool(option.values),
         "joined": joined,
-        "again": again,
-        "stray": " ".join(stray),
+        "again": earlier is not None,
     }
+    # A word that is not known may come to nothing.
+    left = [word for word in stray if isinstance(word, str)]
+    values["stray"] = " ".join(left) if len(left) == len(stray) else ""
     texts = [one for one in option.values if isinstance(one, str)]
     plain = len(texts) == len(option.values)
     text = option.text
     if plain and text is not None:
         values["value"] = text
-    if again and before is not None:
+    if earlier is not None and (before := earlier.text) is not None:
         values["earlier"] = before
     if frame is not None:
-        values["certain"] = frame.certain
-        values["custom"] = frame.custom
-        values["release"] = frame.release
-        _judge(values, option, word, texts if plain else None, frame)
+        values |= _by_versions(option.spelling, frame)
+        if plain and option.values:
+            _judge_value(values, texts, options.uses(option.spelling, frame))
     spelling = option.spelling
 
     def name(context: Context, chain: Chain) -> Span | None:
@@ -118,16 +118,20 @@ def _core(
     return Core(option.name, values, anchors)
 
 
-def _judge(values: dict[str, FactValue], option: Option, word: Word, texts: Sequence[str] | None, frame: Frame) -> None:
-    read = options.uses(option, word if isinstance(word, str) else option.spelling, frame)
-    if read or not frame.wrapped or frame.catalog.ever(options.spelled(option.spelling, frame)):
+@lru_cache(maxsize=20_000)
+def _by_versions(spelling: str, frame: Frame) -> Mapping[str, FactValue]:
+    """What the versions of a frame say about an option, whatever its value."""
+    values: dict[str, FactValue] = {"release": frame.release, "certain": frame.certain, "custom": frame.custom}
+    read = options.uses(spelling, frame)
+    if read or not frame.wrapped or frame.catalog.ever(options.spelled(spelling, frame)):
         values["known"] = bool(read)
     if not read:
-        _absent(values, option, frame)
-        return
+        _absent(values, spelling, frame)
+        return values
     last = read[-1].flag
-    values |= {
-        "everywhere": len(read) == len(frame.versions),
+    everywhere = len(read) == len(frame.versions)
+    return values | {
+        "everywhere": everywhere,
         "how": read[-1].how,
         "main": last.name,
         "kind": last.kind,
@@ -135,34 +139,38 @@ def _judge(values: dict[str, FactValue], option: Option, word: Word, texts: Sequ
         "wants_value": all(_wants(use) for use in read),
         "takes_value": any(use.flag.takes_value or use.path for use in read),
         "repeats": any(use.flag.repeats for use in read),
-        "deprecated": all(use.flag.deprecated is not None for use in read) and len(read) == len(frame.versions),
+        "deprecated": everywhere and all(use.flag.deprecated is not None for use in read),
         "replaced_by": last.instead or "",
         "dotted": bool(read[-1].path),
     }
-    if texts is None or read[-1].path:
+
+
+def _judge_value(values: dict[str, FactValue], texts: Sequence[str], read: Sequence[FlagUse]) -> None:
+    """What the parsers make of a value."""
+    if not read or read[-1].path:
         return
-    if option.values:
-        values["accepted"] = any(options.takes(use.flag, texts) for use in read)
-        values["familiar"] = any(options.familiar(use.flag, texts) for use in read)
-        values["parses"] = any(options.reads(use.flag, texts) for use in read)
-        choices = last.choices if last.choices is not None else last.values or ()
-        values["choices"] = list(choices[:MAX_CHOICES])
-        if choices and len(texts) == 1:
-            values["closest_value"] = options.nearest(texts[0], choices)
-        if len(texts) == 1 and all(use.flag.type == "json" for use in read):
-            values["json_fault"] = options.json_fault(texts[0])
+    values["accepted"] = any(options.takes(use.flag, texts) for use in read)
+    values["familiar"] = any(options.familiar(use.flag, texts) for use in read)
+    values["parses"] = any(options.reads(use.flag, texts) for use in read)
+    last = read[-1].flag
+    choices = last.choices if last.choices is not None else last.values or ()
+    values["choices"] = list(choices[:MAX_CHOICES])
+    if choices and not (values["accepted"] and values["familiar"]):
+        values["closest_value"] = options.nearest(texts[0], choices)
+    if len(texts) == 1 and all(use.flag.type == "json" for use in read):
+        values["json_fault"] = options.json_fault(texts[0])
 
 
 def _wants(use: FlagUse) -> bool:
     return use.flag.takes_value and use.flag.nargs not in ("?", "*") and not use.path
 
 
-def _absent(values: dict[str, FactValue], option: Option, frame: Frame) -> None:
+def _absent(values: dict[str, FactValue], spelling: str, frame: Frame) -> None:
     """What is known about an option that no version of the image takes."""
-    name = options.spelled(option.spelling, frame)
+    name = options.spelled(spelling, frame)
     life = frame.catalog.history(name)
-    closest = frame.catalog.closest(option.spelling, frame.newest)
-    near = closest is not None and options.misspelt(option.spelling, closest)
+    closest = frame.catalog.closest(spelling, frame.newest)
+    near = closest is not None and options.misspelt(spelling, closest)
     values |= {
         "ever": frame.catalog.ever(name),
         "removed_in": life.removed_in or "",
@@ -171,7 +179,7 @@ def _absent(values: dict[str, FactValue], option: Option, frame: Frame) -> None:
         "closest": closest or "",
         "near": near,
         "correction": closest.lstrip("-")
-        if closest is not None and near and _dashes(closest) == _dashes(option.spelling)
+        if closest is not None and near and _dashes(closest) == _dashes(spelling)
         else "",
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from botlint.catalogs.catalog import FRAMEWORKS, Catalog, Variable, load
 from botlint.core.span import Span
@@ -43,8 +44,13 @@ def _read_here(context: Context) -> frozenset[str]:
     return frozenset(names)
 
 
-def _interned(context: Context) -> dict[object, Core]:
+def _interned(_context: Context) -> dict[object, Core]:
     return {}
+
+
+@cache
+def _prefixes() -> tuple[str, ...]:
+    return tuple(prefix for framework in FRAMEWORKS for prefix in load(framework).prefixes)
 
 
 def _build(context: Context, chain: Chain) -> Iterator[Core]:
@@ -52,14 +58,14 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
     if not isinstance(source, ServerSource):
         return
     known = context.once(_interned)
-    base = (source.server.framework, source.image.reference)
-    frame = None
+    frame, prefixes = frame_of(source), _prefixes()
     for name, word in source.env.items():
-        key = (base, name, word)
+        # What no framework owns is the same for all.
+        by = frame if name.startswith(prefixes) else None
+        key = (by, name, word)
         core = known.get(key)
         if core is None:
-            frame = frame or frame_of(source)
-            core = known[key] = _core(context, name, word, frame)
+            core = known[key] = _core(context, name, word, by)
         yield core
 
 
@@ -69,15 +75,15 @@ def _core(context: Context, name: str, word: Word, frame: Frame | None) -> Core:
     if value is not None:
         values["value"] = value
         values["truth"] = truth(value)
-    owner = next((one for one in FRAMEWORKS if load(one).owns(name)), "")
+    owner = ""
+    if name.startswith(_prefixes()):
+        owner = next(one for one in FRAMEWORKS if load(one).owns(name))
     values["owner"] = owner
     own = _own_frame(owner, frame)
     values["owned"] = own is not None
     if own is not None:
+        values |= {"release": own.release, "certain": own.certain, "custom": own.custom}
         _judge(values, name, value, own)
-        values["certain"] = own.certain
-        values["custom"] = own.custom
-        values["release"] = own.release
         if not values["known"]:
             values["used_here"] = name in context.once(_read_here)
 
@@ -157,11 +163,13 @@ def _absent(values: dict[str, FactValue], name: str, catalog: Catalog, frame: Fr
 
 def _one_word_off(name: str, catalog: Catalog, frame: Frame) -> str:
     """A declared name that has one word more or less."""
-    mine = options.words(name)
-    declared = catalog.environment_at(frame.newest).values()
-    return next(
-        (one.name for one in declared if not one.undeclared and options.one_word_off(mine, options.words(one.name))), ""
-    )
+    mine, bars = options.words(name), name.count("_")
+    for other, variable in catalog.environment_at(frame.newest).items():
+        if abs(other.count("_") - bars) != 1 or variable.undeclared:
+            continue
+        if options.one_word_off(mine, options.words(other)):
+            return other
+    return ""
 
 
 VIEW = View(
