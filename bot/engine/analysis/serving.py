@@ -77,7 +77,7 @@ _OFFLOADERS: Mapping[str, tuple[str, ...]] = {
 }
 """KV connectors that offload to host memory, with the names that labels have for them."""
 
-_PEERS = frozenset(
+PEERS = frozenset(
     {
         "NixlConnector",
         "NixlPullConnector",
@@ -396,7 +396,7 @@ def _offload(one: Reading, sizes: Mapping[str, int | None]) -> Iterator[tuple[st
     names: list[str] = []
     for connector in _connectors(config):
         name = str(connector["kv_connector"])
-        if name in _PEERS:
+        if name in PEERS:
             continue
         if name not in _OFFLOADERS:
             return

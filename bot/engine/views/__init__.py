@@ -25,6 +25,7 @@ from botlint.engine.views.recipe_arm import VIEW as RECIPE_ARM
 from botlint.engine.views.recipe_role import VIEW as RECIPE_ROLE
 from botlint.engine.views.removed_path import VIEW as REMOVED_PATH
 from botlint.engine.views.required_name import VIEW as REQUIRED_NAME
+from botlint.engine.views.role_pair import VIEW as ROLE_PAIR
 from botlint.engine.views.runner import VIEW as RUNNER
 from botlint.engine.views.schema_problem import VIEW as SCHEMA_PROBLEM
 from botlint.engine.views.script_flag import VIEW as SCRIPT_FLAG
@@ -59,6 +60,7 @@ from botlint.engine.views.yaml_problem import VIEW as YAML_PROBLEM
 VIEWS: tuple[View, ...] = (
     JOB,
     SERVER,
+    ROLE_PAIR,
     GOLDEN,
     SCRIPT_READ,
     SOURCE_STATEMENT,
