@@ -27,7 +27,8 @@ def check(context: Context, rules: Sequence[Rule], adjust: Adjust | None = None)
     if context.base is not None:
         # What only a change can break is looked at once, in the change.
         standing = [rule for rule in rules if rule.scope != "pull-request"]
-        base = _findings(context.base, standing, failures, adjust)
+        key = ("findings", tuple(rule.name for rule in standing), adjust)
+        base = context.base.kept(key, lambda revision: _findings(revision, standing, failures, adjust))
         # A finding that the base allowed and the head does not is brought by the change.
         counting = brought([one for one in base if one.counts], [one for one in findings if one.counts])
         allowed = brought(base, [one for one in findings if not one.counts])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -43,9 +43,13 @@ class Context:
 
     def once(self, make: Callable[[Context], T]) -> T:
         """What `make` gives for this revision, made once."""
-        if make not in self._shared:
-            self._shared[make] = make(self)
-        return self._shared[make]  # type: ignore[return-value]
+        return self.kept(make, make)
+
+    def kept(self, key: Hashable, make: Callable[[Context], T]) -> T:
+        """What `make` gives for this revision, made once for each key."""
+        if key not in self._shared:
+            self._shared[key] = make(self)
+        return self._shared[key]  # type: ignore[return-value]
 
     @cached_property
     def planner(self) -> Planner:

@@ -1,0 +1,361 @@
+"""Breaks a public repository in small ways, one at a time, and counts how often the check says so.
+
+It also counts how often the check is silent after edits that change nothing.
+
+    python tests/bench/breakages.py CHECKOUT [--number N] [--seed S] [--kind KIND ...] [--verbose]
+
+A breakage counts as reported if a new finding is at, or related to, the edited lines, or names an entry whose jobs the
+edit touches. A harmless edit counts as silent if no new error appears. Nothing is written to the checkout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from botlint.core.finding import Finding
+from botlint.engine.check import check
+from botlint.engine.context import Context
+from botlint.engine.rules import builtin_rules
+from botlint.plan.build import Planner
+from botlint.plan.model import LaunchPlan
+from botlint.plan.parallel import plan_jobs_with_questions
+from botlint.plan.store import PlanStore
+from botlint.repo.files import Files
+from botlint.repo.memory import MemoryFiles
+from botlint.repo.open import open_files
+
+NEAR = 3
+"""Lines between a finding and an edit that still count as the same place."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One edit: the new texts (None: removed), its place, and the entries that it is about."""
+
+    kind: str
+    texts: dict[str, str | None]
+    path: str
+    line: int
+    what: str
+    entries: frozenset[str] = frozenset()
+
+
+@dataclass
+class Source:
+    """The repository as it is."""
+
+    files: Files
+    plans: list[LaunchPlan]
+    random: random.Random
+
+    def lines(self, path: str) -> list[str]:
+        source = self.files.text(path)
+        return [] if source is None else source.text.split("\n")
+
+    def recipes(self) -> dict[str, set[str]]:
+        """The entries by recipe script that serves."""
+        found: dict[str, set[str]] = {}
+        for plan in self.plans:
+            if plan.launch.outcome == "serves" and plan.launch.recipe and plan.launch.recipe.endswith(".sh"):
+                found.setdefault(plan.launch.recipe, set()).add(plan.entry)
+        return found
+
+    def configs(self) -> list[str]:
+        return sorted({plan.config.path for plan in self.plans})
+
+    def entries_at(self, path: str, number: int) -> frozenset[str]:
+        """The entry whose block a line of a master config is in."""
+        lines = self.lines(path)
+        for index in range(number - 1, -1, -1):
+            match = re.match(r"([\w.+-]+):\s*(#.*)?$", lines[index])
+            if match:
+                return frozenset({match[1]})
+        return frozenset()
+
+
+def misspell(word: str, rng: random.Random) -> str:
+    """A word with two letters in its middle swapped, or one dropped."""
+    letters = [
+        k for k in range(3, len(word) - 1) if word[k] != word[k + 1] and word[k].isalnum() and word[k + 1].isalnum()
+    ]
+    if not letters:
+        return word + "x"
+    at = rng.choice(letters)
+    return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+
+
+def in_scripts(source: Source, pattern: str, change: Callable[[re.Match[str]], str], kind: str) -> Iterator[Edit]:
+    """Edits of what matches in recipes, one match each."""
+    regex = re.compile(pattern)
+    for path, entries in source.recipes().items():
+        lines = source.lines(path)
+        for number, line in enumerate(lines, 1):
+            if line.lstrip().startswith("#"):
+                continue
+            for match in regex.finditer(line):
+                new = line[: match.start()] + change(match) + line[match.end() :]
+                text = "\n".join([*lines[: number - 1], new, *lines[number:]])
+                yield Edit(kind, {path: text}, path, number, f"{line.strip()} -> {new.strip()}", frozenset(entries))
+
+
+def in_configs(
+    source: Source, pattern: str, change: Callable[[re.Match[str]], str | None], kind: str
+) -> Iterator[Edit]:
+    """Edits of lines of master configs; None removes the line."""
+    regex = re.compile(pattern)
+    for path in source.configs():
+        lines = source.lines(path)
+        for number, line in enumerate(lines, 1):
+            match = regex.search(line)
+            if match is None or line.lstrip().startswith("#"):
+                continue
+            new = change(match)
+            middle = [] if new is None else [line[: match.start()] + new + line[match.end() :]]
+            text = "\n".join([*lines[: number - 1], *middle, *lines[number:]])
+            shown = middle[0].strip() if middle else "removed"
+            yield Edit(kind, {path: text}, path, number, f"{line.strip()} -> {shown}", source.entries_at(path, number))
+
+
+def in_workflows(
+    source: Source, pattern: str, change: Callable[[re.Match[str]], str | None], kind: str
+) -> Iterator[Edit]:
+    """Edits of lines of the workflows that bring rows to launchers."""
+    regex = re.compile(pattern)
+    for path in source.files.paths(".github/workflows"):
+        lines = source.lines(path)
+        if not any("benchmark-tmpl.yml" in line or "runners/launch_" in line for line in lines):
+            continue
+        for number, line in enumerate(lines, 1):
+            match = regex.search(line)
+            if match is None or line.lstrip().startswith("#"):
+                continue
+            new = change(match)
+            middle = [] if new is None else [line[: match.start()] + new + line[match.end() :]]
+            text = "\n".join([*lines[: number - 1], *middle, *lines[number:]])
+            yield Edit(
+                kind, {path: text}, path, number, f"{line.strip()} -> {middle[0].strip() if middle else 'removed'}"
+            )
+
+
+def moved(source: Source) -> Iterator[Edit]:
+    for path, entries in source.recipes().items():
+        text = "\n".join(source.lines(path))
+        yield Edit(
+            "file moved", {path: None, f"{path[:-3]}_old.sh": text}, path, 1, f"{path} moved", frozenset(entries)
+        )
+
+
+def branches(source: Source) -> Iterator[Edit]:
+    """Case branches removed, and if-else-fi replaced by what follows `then`."""
+    for path, entries in source.recipes().items():
+        lines = source.lines(path)
+        for number, line in enumerate(lines, 1):
+            if re.match(r"\s*[\w|\"'. -]+\)\s*$", line) and "*" not in line:
+                end = next((k for k in range(number, min(len(lines), number + 40)) if lines[k].strip() == ";;"), None)
+                if end is not None:
+                    text = "\n".join([*lines[: number - 1], *lines[end + 1 :]])
+                    yield Edit("branch removed", {path: text}, path, number, line.strip(), frozenset(entries))
+            match = re.match(r"(\s*)if .*; then$", line)
+            if match:
+                stop = next(
+                    (k for k in range(number, min(len(lines), number + 40)) if lines[k] == f"{match[1]}fi"), None
+                )
+                other = next((k for k in range(number, stop or number) if lines[k] == f"{match[1]}else"), None)
+                if stop is not None and other is not None:
+                    text = "\n".join([*lines[: number - 1], *lines[number:other], *lines[stop + 1 :]])
+                    yield Edit("guard removed", {path: text}, path, number, line.strip(), frozenset(entries))
+
+
+def exports_swapped(source: Source) -> Iterator[Edit]:
+    for path in source.recipes():
+        lines = source.lines(path)
+        for number in range(1, len(lines)):
+            first, second = lines[number - 1], lines[number]
+            plain = r"export [A-Z_0-9]+=[\w./-]+$"
+            if re.match(plain, first) and re.match(plain, second) and first.split("=")[0] != second.split("=")[0]:
+                text = "\n".join([*lines[: number - 1], second, first, *lines[number + 1 :]])
+                yield Edit("exports swapped", {path: text}, path, number, f"{first} <-> {second}")
+
+
+def renamed(source: Source) -> Iterator[Edit]:
+    """A script's own variable under another name, everywhere in the script."""
+    for path in source.recipes():
+        text = "\n".join(source.lines(path))
+        for name in sorted(set(re.findall(r"^([A-Z][A-Z_]+_ARGS)=", text, re.MULTILINE))):
+            yield Edit("renamed", {path: re.sub(rf"\b{name}\b", f"MY_{name}", text)}, path, 1, f"{name} -> MY_{name}")
+
+
+def one_more(source: Source) -> Iterator[Edit]:
+    def add(match: re.Match[str]) -> str:
+        last = int(match[2])
+        return f"{match[1]}{last}, {last + 1}]"
+
+    yield from in_configs(source, r"(conc-list: \[[^\]]*?)(\d+)\]", add, "one more concurrency")
+
+
+def breakages(source: Source) -> dict[str, list[Edit]]:
+    rng = source.random
+
+    def spell(match: re.Match[str]) -> str:
+        return match[0].replace(match[1], misspell(match[1], rng), 1)
+
+    made: list[Iterator[Edit]] = [
+        in_scripts(source, r"(?<=\s)--([a-z][a-z0-9-]{6,})(?=[ =\\\"]|$)", spell, "flag misspelt"),
+        in_scripts(source, r"export ((?:VLLM|SGLANG|SGL|ATOM|AITER)_\w{5,})=", spell, "variable misspelt"),
+        in_scripts(
+            source,
+            r"--(?:attention|moe-runner|moe|prefill-attention|decode-attention)-backend[ =]([a-z_]{4,})",
+            spell,
+            "backend misspelt",
+        ),
+        in_scripts(
+            source, r"--(?:no-enable-prefix-caching|disable-radix-cache)\b", lambda _: "", "prefix caching left on"
+        ),
+        in_scripts(
+            source,
+            r"(?:-tp|--tp-size|--tp|--tensor-parallel-size)[ =]\"?\$\{?TP\}?\"?",
+            lambda m: re.sub(r"\"?\$\{?TP\}?\"?", "2", m[0]),
+            "size fixed",
+        ),
+        in_scripts(source, r"^\s*source .*benchmark_lib\.sh\"?$", lambda _: "", "library not sourced"),
+        in_scripts(
+            source,
+            r"\$\{?(MODEL|TP|PORT|MAX_MODEL_LEN)\b\}?",
+            lambda m: m[0].replace(m[1], m[1].lower()),
+            "variable in lower case",
+        ),
+        branches(source),
+        moved(source),
+        in_configs(
+            source, r"^  (precision|framework|model-prefix|runner|image|model): .*$", lambda _: None, "field removed"
+        ),
+        in_configs(source, r"(?<=runner: )[\w:.-]+", lambda m: misspell(m[0], rng), "label misspelt"),
+        in_configs(source, r"(?<=model-prefix: )[\w.-]+", lambda m: misspell(m[0], rng), "prefix misspelt"),
+        in_configs(source, r"(?<=precision: )\w+", lambda m: "fp4" if m[0] != "fp4" else "fp8", "precision changed"),
+        in_configs(
+            source, r"(?<=framework: )[\w-]+", lambda m: "vllm" if m[0] != "vllm" else "sglang", "framework changed"
+        ),
+        in_configs(source, r"(?<=\btp: )[248]\b", lambda _: "3", "tp changed"),
+        in_configs(
+            source,
+            r"(?<=image: ).*$",
+            lambda m: "vllm/vllm-openai:v0.11.0" if "sglang" in m[0] else "lmsysorg/sglang:v0.5.5",
+            "image of another framework",
+        ),
+        in_configs(
+            source,
+            r"(?<=kv-offload-backend: \{ name: )[\w-]+",
+            lambda m: misspell(m[0], rng),
+            "offload backend misspelt",
+        ),
+        in_workflows(source, r"^      [a-z-]+: \$\{\{ matrix\.config.*$", lambda _: None, "input dropped"),
+        in_workflows(source, r"(?<=inputs\.)[a-z-]{4,}", lambda m: misspell(m[0], rng), "input misspelt"),
+        in_workflows(
+            source, r"(?<=matrix\.config\.)[a-z-]{4,}", lambda m: misspell(m[0], rng), "matrix field misspelt"
+        ),
+        in_workflows(source, r"^  [A-Z_]{2,}: \$\{\{ inputs\..*$", lambda _: None, "variable dropped"),
+    ]
+    return _by_kind(made)
+
+
+def harmless(source: Source) -> dict[str, list[Edit]]:
+    made: list[Iterator[Edit]] = [
+        in_scripts(source, r"^(?=export )", lambda _: "# as measured\n", "comment added"),
+        in_scripts(source, r"\"\$TP\"", lambda _: '"${TP}"', "braces added"),
+        in_scripts(source, r"(?<==)(\w+)$", lambda m: f'"{m[1]}"', "quotes added"),
+        exports_swapped(source),
+        renamed(source),
+        one_more(source),
+        in_configs(source, r"^(?=  image: )", lambda _: "  # newer\n", "comment in a config"),
+    ]
+    return _by_kind(made)
+
+
+def _by_kind(made: Sequence[Iterator[Edit]]) -> dict[str, list[Edit]]:
+    found: dict[str, list[Edit]] = {}
+    for edits in made:
+        for edit in edits:
+            found.setdefault(edit.kind, []).append(edit)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checkout", type=Path)
+    parser.add_argument("--number", type=int, default=3, help="edits of each kind")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kind", action="append", default=[])
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    store = PlanStore()
+
+    def plan_jobs(planner: Planner, jobs: Sequence[object]) -> list[LaunchPlan]:
+        return store.plan(planner, jobs, plan_jobs_with_questions)  # type: ignore[arg-type]
+
+    files = open_files(options.checkout)
+    base = Context(files, plan_jobs)
+    rules = builtin_rules()
+    check(base, rules)
+    source = Source(files, base.plans, random.Random(options.seed))
+    bad = _run(source, breakages(source), base, rules, options, plan_jobs, wanted=True)
+    good = _run(source, harmless(source), base, rules, options, plan_jobs, wanted=False)
+    print(f"\nbreakages reported: {bad[0]} of {bad[1]}; harmless edits silent: {good[0]} of {good[1]}")
+    return 0
+
+
+def _run(source: Source, kinds: dict[str, list[Edit]], base: Context, rules, options, plan_jobs, *, wanted: bool):  # type: ignore[no-untyped-def]
+    hits: Counter[str] = Counter()
+    tried: Counter[str] = Counter()
+    for kind, edits in kinds.items():
+        if options.kind and kind not in options.kind:
+            continue
+        for edit in source.random.sample(edits, min(options.number, len(edits))):
+            context = Context(MemoryFiles(edit.texts, source.files), plan_jobs, base)
+            report = check(context, rules)
+            found = [one for one in report.findings if one.counts]
+            if wanted:
+                at = [one for one in found if _reports(one, edit)]
+                ok = bool(at)
+                shown = [f"{one.severity} {one.rule}" for one in at] or [
+                    f"elsewhere: {one.rule} {one.span}" for one in found
+                ]
+            else:
+                at = [one for one in found if one.severity == "error"]
+                ok = not at
+                shown = [f"{one.rule} {one.span}: {one.message}" for one in at]
+            tried[kind] += 1
+            hits[kind] += ok
+            if options.verbose or not ok:
+                print(f"{'ok  ' if ok else 'MISS'} {kind}: {edit.path}:{edit.line}: {edit.what[:160]}")
+                for line in list(dict.fromkeys(shown))[:6]:
+                    print(f"       {line[:220]}")
+            for failure in report.failures:
+                print(f"FAILED {failure}")
+            sys.stdout.flush()
+    for kind, number in tried.items():
+        print(f"{kind:28} {hits[kind]:3} of {number:3}")
+    return sum(hits.values()), sum(tried.values())
+
+
+def _reports(one: Finding, edit: Edit) -> bool:
+    spans = [one.span, *(related.span for related in one.related)]
+    near = any(
+        span.path == edit.path and span.line - NEAR <= edit.line <= max(span.line, span.end_line) + NEAR
+        for span in spans
+    )
+    return (
+        near
+        or bool(edit.entries & set(one.entries))
+        or (edit.path in {span.path for span in spans} and not edit.entries)
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
