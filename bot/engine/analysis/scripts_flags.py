@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from botlint.catalogs.catalog import FRAMEWORKS, Catalog, load
 from botlint.engine.analysis.scripts_launchers import model_prefixes
-from botlint.engine.analysis.scripts_names import closest_name
+from botlint.engine.analysis.scripts_names import Spellings, closest_name
 from botlint.engine.analysis.scripts_servers import Command, servers
 from botlint.engine.context import Context
 
@@ -48,4 +48,4 @@ def _closest(catalog: Catalog, flag: str) -> str:
         for one in catalog.flags_at(version).values()
         for spelling in (*one.spellings, *one.negations)
     }
-    return names.get(closest_name(flag.replace("-", "_"), names)[0], "")
+    return names.get(closest_name(flag.replace("-", "_"), Spellings(names))[0], "")

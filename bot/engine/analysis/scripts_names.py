@@ -92,6 +92,14 @@ class Names:
         """The names that a script may find in its environment, as far as workflows and scripts say."""
         return self.workflow | self.handed_over
 
+    @cached_property
+    def _environment_spellings(self) -> Spellings:
+        return Spellings(self.environment)
+
+    def closest(self, name: str, path: str) -> str:
+        """The name that a misspelt one in a script meant, empty if there is none."""
+        return closest_name(name, self._environment_spellings, Spellings(self.shared(path) - self.environment))[0]
+
     def shared(self, path: str) -> set[str]:
         """The names that get a value in the script or in one that shares its process."""
         found: set[str] = set()
@@ -123,9 +131,10 @@ class Names:
             if not left:
                 continue
             shared = self.shared(path)
-            known = self.environment | shared
-            for name in sorted(left.keys() - shared):
-                near = closest_name(name, known)
+            missing = sorted(left.keys() - shared)
+            around = Spellings(shared - self.environment) if missing else None
+            for name in missing:
+                near = closest_name(name, self._environment_spellings, *([around] if around else ()))
                 if near[0] or not self._may_be_unset(facts, name, left[name]):
                     found.append((facts, name, left[name], near))
         written = [self._written(facts, name) for facts, name, *_ in found]
@@ -144,17 +153,15 @@ class Names:
 
     def _written(self, facts: ScriptFacts, name: str) -> bool:
         """Whether text around a script that evaluates text writes the name, or a call passes it by its name."""
-        pattern = re.compile(rf"(?<![\w$]){name}(?:\[[^]]*\])?\+?=(?!=)")
-        passed = re.compile(rf"^[ \t]*[\w.-]+[ \t](?:[^\n#]*[ \t])?{name}(?=[ \t;\n\\]|$)", re.MULTILINE)
         for one in self.scripts.around(facts.path):
-            if one.dynamic and pattern.search(one.code):
+            if name not in one.code:
+                continue
+            if one.dynamic and re.search(rf"(?<![\w$]){name}(?:\[[^]]*\])?\+?=(?!=)", one.code):
                 return True
-            if name in one.code and any(
-                name == (word.literal or "") and call.name not in _NAMES_ONLY and not CHECKS_NAMES.match(call.name)
-                for call in one.calls
-                for word in call.words[1:]
-            ):
-                return passed.search(one.code) is not None
+            for call in one.calls:
+                named = any(word.text == name for word in call.words[1:])
+                if named and call.name not in _NAMES_ONLY and not CHECKS_NAMES.match(call.name):
+                    return True
         return False
 
     def elsewhere(self, names: Iterable[str]) -> frozenset[str]:
@@ -222,23 +229,38 @@ def names(context: Context) -> Names:
     return context.once(Names)
 
 
-def closest_name(name: str, known: Iterable[str]) -> tuple[str, bool]:
+class Spellings:
+    """Names among which the one that a misspelt name meant is sought."""
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._by_length: dict[int, list[tuple[str, str]]] = {}
+        for name in known:
+            self._by_length.setdefault(len(name), []).append((name.lower(), name))
+
+    def near(self, name: str) -> tuple[list[str], list[str]]:
+        """The names that differ in case only, and those that differ by a slip."""
+        lowered = name.lower()
+        size = len(name)
+        same: list[str] = []
+        near: list[str] = []
+        half = (size - 1) // 2
+        start, end = lowered[:half], lowered[-half:] if half else ""
+        for length in range(size - 2, size + 3):
+            for other, one in self._by_length.get(length, ()):
+                if other == lowered:
+                    if one != name:
+                        same.append(one)
+                elif size > 2 and (other.startswith(start) or other.endswith(end)) and _one_slip(lowered, other):
+                    near.append(one)
+        return same, near
+
+
+def closest_name(name: str, *known: Spellings) -> tuple[str, bool]:
     """The known name that a misspelt one is nearest to, or an empty text, and whether they differ in case only."""
-    candidates = set(known) - {name}
-    lowered = name.lower()
-    same = sorted(one for one in candidates if one.lower() == lowered)
-    if same:
-        return same[0], True
-    if len(name) < 3:
-        return "", False
-    near: list[str] = []
-    half = (len(name) - 1) // 2
-    start, end = lowered[:half], lowered[-half:]
-    for one in candidates:
-        other = one.lower()
-        if (other.startswith(start) or other.endswith(end)) and _one_slip(lowered, other):
-            near.append(one)
-    return (min(near), False) if near else ("", False)
+    found = [one.near(name) for one in known]
+    same = [one for names, _ in found for one in names]
+    near = [one for _, names in found for one in names]
+    return (min(same), True) if same else (min(near), False) if near else ("", False)
 
 
 def _one_slip(one: str, other: str) -> bool:

@@ -50,14 +50,34 @@ class Waivers:
             if path.endswith(".md") and (source := context.files.text(path)) is not None
         }
         self._scripts = scripts(context)
+        self._found: dict[str, str] = {}
+
+    @cached_property
+    def asked_for(self) -> bool:
+        """Whether the repository's documents ask for waivers at all."""
+        if self._texts:
+            return True
+        files = self._scripts.files
+        for path in files.paths("docs"):
+            source = files.text(path) if path.endswith(".md") else None
+            if source is not None and "waiver" in source.text.lower():
+                return True
+        return False
 
     def of(self, path: str) -> str:
         """The waiver that names a script, or a script that names it; empty if there is none."""
+        if not self._texts:
+            return ""
+        found = self._found.get(path)
+        if found is None:
+            found = self._found[path] = self._find(path)
+        return found
+
+    def _find(self, path: str) -> str:
         names = [path.rpartition("/")[2]]
-        if self._texts:
-            names.extend(
-                other.rpartition("/")[2] for other, facts in self._scripts.by_path.items() if names[0] in facts.code
-            )
+        names.extend(
+            other.rpartition("/")[2] for other, facts in self._scripts.by_path.items() if names[0] in facts.code
+        )
         return next((waiver for waiver, text in self._texts.items() if any(name in text for name in names)), "")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +30,7 @@ _MODULES: dict[str, Framework] = {
 }
 _PROGRAMS: dict[str, Framework] = {"vllm": "vllm", "sglang": "sglang"}
 _ENTRYPOINT = re.compile(r"--entrypoint[= ]\S*?\b(vllm|sglang|trtllm-serve)\Z")
-_MENTION = re.compile(r"vllm|sglang|atom\.entrypoints|trtllm-serve")
+_MENTION = re.compile(r"\bserve\b|api_server|launch_server|openai_server|trtllm-serve|benchmark_serving|bench")
 _AGENTIC_CALLS = frozenset(("build_replay_cmd", "run_agentic_replay_and_write_outputs", "resolve_trace_source"))
 _CLIENT = re.compile(r"(?:^|/)benchmark_serving(?:\.py)?\Z|vllm\.benchmarks|sglang\.bench_serving")
 _FLAGS_NAME = re.compile(r"arg|flag|opt|extra|param|config", re.IGNORECASE)
@@ -203,12 +204,13 @@ class Servers:
 
 
 def _commands(facts: ScriptFacts) -> Iterator[Command]:
-    mentions = _MENTION.search(facts.text) is not None
+    mentions = [match.start() for match in _MENTION.finditer(facts.text)]
     for call in facts.calls:
         if call.name == "run_benchmark_serving":
             yield Command(facts, call, "client", 1)
             continue
-        if not mentions:
+        at = bisect_left(mentions, call.start)
+        if not mentions or (call.name and (at == len(mentions) or mentions[at] >= call.end)):
             continue
         found = _server(call.words)
         if found is not None:

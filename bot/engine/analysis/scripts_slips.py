@@ -14,6 +14,8 @@ _NUMBER = re.compile(r"[0-9.]+\Z|[\"']")
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 _LATE = re.compile(r"[ \t]*\\\n(?P<what>[ \t]*(?:#|\n|\Z))")
+_MAYBE_LATE = re.compile(r"\\[ \t]+(?:\n|\Z)|\\\n[ \t]*(?:#|\n|\Z)|\\\Z")
+_MAYBE_JOINED = re.compile(r"\S\\\n\S")
 _AT_END = re.compile(r"(?<!\\)(?:\\\\)*\\\n*\Z")
 _JOINED = re.compile(r"[^\s\"'`]+\\\n[^\s\"'`]+\Z")
 _BLANK = re.compile(r"\\[ \t]+\Z")
@@ -40,35 +42,42 @@ class Slip:
 def slips(facts: ScriptFacts) -> Iterator[Slip]:
     """The slips of a script, in the order of its commands."""
     last: Call | None = None
+    text = facts.text
+    late = _MAYBE_LATE.search(text) is not None
+    joined = _MAYBE_JOINED.search(text) is not None
     for call in facts.calls:
-        kind = _kind(facts, call) or _named(last, call)
+        kind = _kind(facts, call)
+        if kind is None and last is not None and call.words[0].text.isupper():
+            kind = _named(last, call)
         if kind is not None:
             end = call.word_start(0) + len(call.words[0].text) if kind == "flag" else call.end
-            yield Slip(kind, facts.text[call.start : end], call.start, end, *_before(facts, last, call.start))
-        yield from _late(facts, call)
+            yield Slip(kind, text[call.start : end], call.start, end, *_before(facts, last, call.start))
+        if joined:
+            yield from _glued(call)
+        if late:
+            yield from _late(facts, call)
         if last is None or call.end > last.end:
             last = call
     yield from _redirections(facts)
 
 
 def _kind(facts: ScriptFacts, call: Call) -> str | None:
-    words = call.words
+    words = call.command.words
     first = words[0]
-    if _FLAG.match(first.text):
-        return "flag"
-    if (
-        len(words) > 1
-        and words[1].text.startswith("=")
-        and not words[1].text.startswith("==")
-        and _NAME.match(first.text)
-    ):
-        return "assignment"
+    text = first.text
+    if text.startswith("-"):
+        return "flag" if _FLAG.match(text) else None
+    if len(words) > 1:
+        second = words[1].text
+        if second.startswith("=") and not second.startswith("==") and _NAME.match(text):
+            return "assignment"
     assigns = call.command.assigns
-    if assigns and assigns[-1].value is not None and not assigns[-1].value.text and _NUMBER.match(first.text):
+    if assigns and assigns[-1].value is not None and not assigns[-1].value.text and _NUMBER.match(text):
         return "assignment"
-    name = _whole_array(first)
-    if name is not None and first.literal is None and _holds_flags(facts, name):
-        return "flag"
+    if first.literal is None and text[-2:-1] == "}":
+        name = _whole_array(first)
+        if name is not None and _holds_flags(facts, name):
+            return "flag"
     return None
 
 
@@ -104,18 +113,21 @@ def _before(facts: ScriptFacts, last: Call | None, start: int) -> tuple[str, int
     return words, last.end if not between.strip() else -1
 
 
-def _late(facts: ScriptFacts, call: Call) -> Iterator[Slip]:
-    text = facts.text
-    last = call.words[-1]
+def _glued(call: Call) -> Iterator[Slip]:
     for number, word in enumerate(call.words):
         if "\\\n" in word.text and _JOINED.search(word.text):
             start = call.word_start(number)
             yield Slip("joined", word.text.replace("\\\n", ""), start, start + len(word.text))
+
+
+def _late(facts: ScriptFacts, call: Call) -> Iterator[Slip]:
+    text = facts.text
+    last = call.words[-1].text
     if call.end >= len(text.rstrip("\n")) and _AT_END.search(text):
         at = text.rindex("\\")
-        yield Slip("end-of-file", last.text.rstrip("\\\n"), at, at + 1)
-    elif _BLANK.search(last.text) and text[call.end : call.end + 1] in ("\n", ""):
-        yield Slip("blank", last.text, call.end - len(last.text), call.end)
+        yield Slip("end-of-file", last.rstrip("\\\n"), at, at + 1)
+    elif last[-1:] in (" ", "\t") and _BLANK.search(last) and text[call.end : call.end + 1] in ("\n", ""):
+        yield Slip("blank", last, call.end - len(last), call.end)
     elif text[call.end : call.end + 2].strip(" \t")[:1] in ("\\", ""):
         found = _LATE.match(text, call.end)
         if found:

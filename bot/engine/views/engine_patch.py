@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from botlint.engine.analysis.scripts import is_archived
-from botlint.engine.analysis.scripts_patches import Patches
+from botlint.engine.analysis.scripts_patches import Patches, Waivers
 from botlint.engine.analysis.scripts_servers import scenario
 from botlint.engine.context import Context
 from botlint.engine.views.base import Chain, Core, Fact, View
@@ -24,6 +24,7 @@ def build(context: Context, _chain: Chain) -> Iterable[Core]:
                 "kind": one.kind,
                 "target": one.target,
                 "waiver": one.waiver,
+                "policy": context.once(Waivers).asked_for,
                 "scenario": scenario(facts),
                 "script": facts.path,
                 "archived": is_archived(facts.path),
@@ -39,6 +40,7 @@ VIEW = View(
         Fact("kind", "string", "sed, patch or python."),
         Fact("target", "string", "What is changed, as far as it is written."),
         Fact("waiver", "string", "The waiver that names the script or one that calls it, else empty."),
+        Fact("policy", "bool", "Whether the repository's documents ask for waivers."),
         Fact("scenario", "string", "fixed (prompts of fixed lengths), agentic, multi (several nodes) or other."),
         Fact("script", "string", "The script."),
         Fact("archived", "bool", "Whether the script lies in a folder of old scripts."),

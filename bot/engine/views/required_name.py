@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from botlint.engine.analysis.scripts import is_host
-from botlint.engine.analysis.scripts_names import closest_name, names
+from botlint.engine.analysis.scripts_names import names
 from botlint.engine.context import Context
 from botlint.engine.views.base import Chain, Core, Fact, View
 
@@ -14,7 +14,7 @@ def build(context: Context, _chain: Chain) -> Iterable[Core]:
     known = names(context)
     for name, places in known.required.items():
         for facts, start in places:
-            closest, _ = closest_name(name, known.environment | known.shared(facts.path))
+            closest = known.closest(name, facts.path)
             yield Core(
                 f"{facts.path}:{name}",
                 {"name": name, "closest": closest, "script": facts.path, "host": is_host(facts.path)},
