@@ -40,7 +40,8 @@ def verified(
 ) -> Outcome:
     """Applies the fixes of the chosen findings as far as they prove to help.
 
-    All are tried at once; if that is no good, halves of them, so that one bad fix does not keep the others back.
+    All are tried at once. If that is no good, those that seem to be why are tried apart from the others, so that one
+    bad fix does not keep the others back and few checks are needed.
     """
     with_fix = [one for one in chosen if one.fix is not None and one.fix.edits]
     fixes = [one.fix for one in with_fix if one.fix is not None]
@@ -56,58 +57,87 @@ def verified(
         if not batch:
             continue
         trial = [*kept, *batch]
-        if checks >= MAX_CHECKS:
+        changed = _applied(texts, trial)
+        faults = unread(texts, changed)
+        if not faults and checks >= MAX_CHECKS:
             withdrawn += [Withdrawn(one, f"not tried: more than {MAX_CHECKS} checks") for one in batch]
             continue
-        reason = unread(texts, changed := _applied(texts, trial))
-        if reason is None:
+        if not faults:
             checks += 1
-            reason = judge(before, check_again(changed), trial)
-        if reason is None:
+            faults = judge(before, check_again(changed), trial)
+        if not faults:
             kept = trial
         elif len(batch) == 1:
-            withdrawn.append(Withdrawn(batch[0], reason))
+            withdrawn.append(Withdrawn(batch[0], faults[0].reason))
         else:
-            middle = len(batch) // 2
-            batches[:0] = [batch[:middle], batch[middle:]]
+            batches[:0] = _apart(batch, faults)
     return Outcome(_applied(texts, kept), tuple(kept), tuple(withdrawn))
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that speaks against fixes: what it is about, and the file that it shows in."""
+
+    reason: str
+    path: str
+    stays: tuple[str, str, str] | None = None
+
+    def blames(self, finding: Finding) -> bool:
+        """Whether the fix of this finding seems to be why."""
+        if self.stays is not None:
+            return _subject(finding) == self.stays
+        return finding.fix is not None and any(edit.span.path == self.path for edit in finding.fix.edits)
+
+
+def _apart(batch: list[Finding], faults: Sequence[Fault]) -> list[list[Finding]]:
+    """Smaller batches: the fixes that nothing speaks against, then the others in halves."""
+    blamed: list[Finding] = []
+    rest: list[Finding] = []
+    for one in batch:
+        (blamed if any(fault.blames(one) for fault in faults) else rest).append(one)
+    middle = len(blamed) // 2
+    if not rest or not blamed:
+        middle = len(batch) // 2
+        return [batch[:middle], batch[middle:]]
+    return [rest, blamed[:middle], blamed[middle:]]
 
 
 def _applied(texts: Mapping[str, str], findings: Iterable[Finding]) -> dict[str, str]:
     return apply_fixes(texts, [one.fix for one in findings if one.fix is not None])
 
 
-def judge(before: Iterable[Finding], after: Iterable[Finding], mended: Iterable[Finding]) -> str | None:
-    """Why the fixes of `mended` are not to be kept, None if they are.
+def judge(before: Iterable[Finding], after: Iterable[Finding], mended: Iterable[Finding]) -> list[Fault]:
+    """What speaks against the fixes of `mended`: findings that stay and findings that appear.
 
     Findings are counted by what they are about, for an ordinal in a fingerprint changes when one before it goes.
     """
+    gone = Counter(_subject(one) for one in mended)
     expected = Counter(_subject(one) for one in before)
-    expected.subtract(_subject(one) for one in mended)
-    allowed = {_subject(one) for one in mended}
+    expected.subtract(gone)
     found = Counter(_subject(one) for one in after)
+    faults = []
     for key, number in sorted(found.items()):
         if number > max(0, expected[key]):
             rule, path, subject = key
-            about = f" about {subject}" if subject else ""
-            if key in allowed:
-                return f"the finding stays: {rule} in {path}{about}"
-            return f"a finding appears: {rule} in {path}{about}"
-    return None
+            where = f"{rule} in {path}" + (f" about {subject}" if subject else "")
+            stays = key in gone
+            reason = f"the finding stays: {where}" if stays else f"a finding appears: {where}"
+            faults.append(Fault(reason, path, key if stays else None))
+    return faults
 
 
 def _subject(one: Finding) -> tuple[str, str, str]:
     return one.rule, one.span.path, one.subject
 
 
-def unread(before: Mapping[str, str], after: Mapping[str, str]) -> str | None:
-    """Why a changed file can no longer be read as well as before, None if all can."""
+def unread(before: Mapping[str, str], after: Mapping[str, str]) -> list[Fault]:
+    """The changed files that can no longer be read as well as before."""
+    faults = []
     for path, text in sorted(after.items()):
-        old, new = Counter(problems(path, before.get(path, ""))), Counter(problems(path, text))
-        worse = new - old
+        worse = Counter(problems(path, text)) - Counter(problems(path, before.get(path, "")))
         if worse:
-            return f"{path} would no longer read well: {min(worse)}"
-    return None
+            faults.append(Fault(f"{path} would no longer read well: {min(worse)}", path))
+    return faults
 
 
 def problems(path: str, text: str) -> list[str]:

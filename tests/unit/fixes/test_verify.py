@@ -51,8 +51,8 @@ def test_judge(before: str, after: str, mended: str, reason: str | None) -> None
     def made(text: str) -> list[Finding]:
         return [finding(name) for name in text.split()]
 
-    said = judge(made(before), made(after), made(mended))
-    assert said is None if reason is None else said is not None and said.startswith(reason)
+    said = [one.reason for one in judge(made(before), made(after), made(mended))]
+    assert said == ([] if reason is None else [f"{reason} in f.sh"])
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,10 @@ def test_problems(path: str, text: str, expected: list[str]) -> None:
 
 def test_unread() -> None:
     before = {"a.yaml": "a: 1\na: 2\n", "b.sh": "echo\n"}
-    assert unread(before, {"a.yaml": "a: 1\na: 3\n"}) is None
-    assert unread(before, {"a.yaml": "a: 1\n"}) is None
-    assert unread(before, {"b.sh": "(\n"}) == "b.sh would no longer read well: syntax error: unexpected end of file"
+    assert unread(before, {"a.yaml": "a: 1\na: 3\n"}) == []
+    assert unread(before, {"a.yaml": "a: 1\n"}) == []
+    (fault,) = unread(before, {"b.sh": "(\n"})
+    assert fault.reason == "b.sh would no longer read well: syntax error: unexpected end of file"
 
 
 def test_good_fixes_are_kept_and_bad_ones_withdrawn() -> None:
@@ -119,6 +120,26 @@ def test_one_check_is_enough_when_all_is_well() -> None:
     found = [finding("x", path, text="y") for path in texts]
     assert len(verified(texts, found, found, check).mended) == 50
     assert len(calls) == 1
+
+
+def test_few_checks_find_the_bad_fixes() -> None:
+    texts = {f"{n}.sh": "x\n" for n in range(64)}
+    calls = []
+
+    def check(changed: Mapping[str, str]) -> Sequence[Finding]:
+        calls.append(1)
+        stays = [finding("x", path) for path, text in changed.items() if path == "7.sh" and text != "x\n"]
+        new = [finding("new", path) for path, text in changed.items() if path == "30.sh" and text != "x\n"]
+        return [*stays, *new]
+
+    found = [finding("x", path, text="y") for path in texts]
+    outcome = verified(texts, found, found, check)
+    assert {one.finding.span.path: one.reason for one in outcome.withdrawn} == {
+        "7.sh": "the finding stays: x in 7.sh",
+        "30.sh": "a finding appears: new in 30.sh",
+    }
+    assert len(outcome.mended) == 62
+    assert len(calls) == 4
 
 
 def test_checks_are_bounded() -> None:
