@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from botlint.core.span import Span
 from botlint.documents.expressions import to_text
@@ -209,6 +210,7 @@ def _add_sibling(
         "sibling_field": ".".join(field),
         "in_rows": field[0] in call.rows.fields,
         "settable": field[0] in call.rows.settable,
+        "added": not any(field[0] in one.rows.fields for one in calls if one.rows is not None),
         "other_values": call.rows.others(field, _constant(pair))[:MAX_SHOWN],
     }
     anchors["sibling"] = other.span
@@ -263,6 +265,7 @@ ARGUMENT = View(
         Fact("sibling_field", "string", "that field; empty if there is no such call"),
         Fact("in_rows", "bool", "whether the rows of this call have the field"),
         Fact("settable", "bool", "whether an arm or entry can set the field for these rows"),
+        Fact("added", "bool", "whether no rows have the field as they are generated, so that a later step adds it"),
         Fact("other_values", "list<string>", "values of the field among these rows other than the constant"),
         Fact(
             "taken_from",
@@ -363,12 +366,20 @@ _TYPES = {
 
 
 def _inputs(context: Context, _chain: Chain) -> Iterator[Core]:
+    passed = {
+        (call.path, name)
+        for call in workflow_calls(context)
+        for name, pair in call.given.items()
+        if row_field(pair, call) is not None
+    }
     for file in workflow_files(context).values():
         uses = input_uses(file)
         for event in _TYPES:
             declared = file.node("on", event, "inputs")
             for key, node in declared.pairs() if isinstance(declared, YamlMapping) else ():
-                yield _input(file, event, key, node, uses)
+                core = _input(file, event, key, node, uses)
+                from_rows = event == "workflow_call" and (file.path, key.text.lower()) in passed
+                yield replace(core, values={**core.values, "from_rows": from_rows})
 
 
 def _input(file: WorkflowFile, event: str, key: Scalar, node: Node, uses: Mapping[str, tuple[str, ...]] | None) -> Core:
@@ -428,6 +439,7 @@ INPUT = View(
         Fact("misfit", "bool", "whether GitHub refuses the default for the type"),
         Fact("used", "bool", "whether an expression of the workflow reads it"),
         Fact("used_in", "list<string>", "what reads it: `env`, `run`, `name`, `if`, `with`, `runs-on` ..."),
+        Fact("from_rows", "bool", "whether a call passes a field of a generated row"),
         Fact("in_other_event", "bool", "whether the other of the two events declares it too, where that has inputs"),
     ),
     anchors={"input": "the name of the input", "default": "its default"},

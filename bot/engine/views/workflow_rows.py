@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from botlint.documents.expressions import Expression
+from botlint.documents.workflow import Job
 from botlint.engine.analysis.workflow_labels import prefixes, source_label
 from botlint.engine.analysis.workflow_results import result_names, shown
 from botlint.engine.analysis.workflow_rows import RowsOfJob, rows_of_job
@@ -19,6 +20,20 @@ from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactValue, View
 def _fields(context: Context, _chain: Chain) -> Iterator[Core]:
     rows = context.once(rows_of_job)
     everywhere = frozenset().union(*(one.fields for one in rows.values()))
+    reads = list(_reads(context, rows))
+    readers: dict[str, set[tuple[str, str]]] = {}
+    for piece, job, path, _ in reads:
+        readers.setdefault(path[-1], set()).add((piece.file.path, job.id))
+    common = frozenset(name for name, jobs in readers.items() if len(jobs) > 1)
+    for piece, job, path, found in reads:
+        values = _field(path[-1], found, everywhere, common)
+        values |= {"file": piece.file.path, "job": job.id, "text": ".".join(path)}
+        yield Core(f"{piece.file.path}:{job.id}:{path[-1]}", values, {"field": _place(piece, path), "job": job.span})
+
+
+def _reads(
+    context: Context, rows: Mapping[tuple[str, str], RowsOfJob]
+) -> Iterator[tuple[Piece, Job, tuple[str, ...], RowsOfJob]]:
     for file in workflow_files(context).values():
         for piece in file.pieces:
             job = piece.job
@@ -26,27 +41,24 @@ def _fields(context: Context, _chain: Chain) -> Iterator[Core]:
             if job is None or found is None or not isinstance(piece.read, Expression):
                 continue
             depth = len(found.path)
-            for path in dict.fromkeys(piece.read.references):
+            for path in dict.fromkeys(path[: depth + 1] for path in piece.read.references):
                 if path[:depth] == found.path and len(path) > depth:
-                    read = path[: depth + 1]
-                    values = _field(path[depth], found, everywhere)
-                    values |= {"file": file.path, "job": job.id, "text": ".".join(path)}
-                    yield Core(
-                        f"{file.path}:{job.id}:{path[depth]}", values, {"field": _place(piece, read), "job": job.span}
-                    )
+                    yield piece, job, path, found
 
 
 def _place(piece: Piece, path: tuple[str, ...]) -> Anchor:
     return lambda _context, _chain: piece.find(path)
 
 
-def _field(name: str, rows: RowsOfJob, everywhere: frozenset[str]) -> dict[str, FactValue]:
-    here = name in rows.fields
+def _field(name: str, rows: RowsOfJob, everywhere: frozenset[str], common: frozenset[str]) -> dict[str, FactValue]:
+    """What is known of a field; one that the generator does not make and several jobs read may come from a later step."""
+    elsewhere = name not in rows.fields and name in everywhere
+    known = name in rows.fields or (name in common and not elsewhere)
     return {
         "name": name,
-        "known": here,
-        "elsewhere": not here and name in everywhere,
-        "closest": "" if here else closest(name, rows.fields),
+        "known": known,
+        "elsewhere": elsewhere,
+        "closest": "" if known else closest(name, rows.fields | common),
         "kind": _kind(rows),
     }
 
@@ -67,7 +79,11 @@ FIELD = View(
         Fact("job", "string", "the job"),
         Fact("text", "string", "the path that is read"),
         Fact("name", "string", "the field"),
-        Fact("known", "bool", "whether the generator's rows for this job have it"),
+        Fact(
+            "known",
+            "bool",
+            "whether the generator's rows for this job have it, or several jobs read it and no other rows have it",
+        ),
         Fact("elsewhere", "bool", "whether only rows for other jobs have it"),
         Fact("closest", "string", "the field of these rows that may be meant; empty if none is close"),
         Fact("kind", "string", "which rows the job takes"),
