@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from botlint.core.finding import Certainty, Edit, Finding, Fix, JobRef, Related
 from botlint.core.span import Span
 from botlint.engine.context import Context
-from botlint.engine.predicates import Expression, full_names
+from botlint.engine.predicates import full_names
 from botlint.engine.rules import Rule
 from botlint.engine.versions import VersionRange
 from botlint.engine.views.base import Chain, Core
@@ -41,6 +41,7 @@ class Records:
     context: Context
     _roots: dict[str, list[Core]] = field(default_factory=dict)
     _groups: dict[tuple[str, tuple[str, ...]], list[Group]] = field(default_factory=dict)
+    _members: dict[tuple[str, tuple[str, ...]], list[tuple[Core, list[Group]]]] = field(default_factory=dict)
 
     def roots(self, view: str) -> list[Core]:
         """The records of a view that is below no other."""
@@ -49,8 +50,8 @@ class Records:
             found = self._roots[view] = [_named(view, core) for core in lineage(view)[0].build(self.context, ())]
         return found
 
-    def groups(self, rule: Rule, silent: Container[int] = ()) -> Iterable[Group]:
-        """The groups of records that a rule tells apart; `silent` are ids of innermost records that are left out."""
+    def groups(self, rule: Rule) -> Iterable[Group]:
+        """The groups of records that a rule tells apart."""
         path = lineage(rule.view)
         outer = full_names(path[0].name, path[0].facts)
         used = tuple(sorted(name for name in rule.names if name in outer))
@@ -58,7 +59,29 @@ class Records:
             return self._grouped(path[0].name, used)
         found: Iterable[Group] = self._below(path[0].name, path[1].name, used)
         for view in path[2:]:
-            found = self._descend(found, view.name, silent if view is path[-1] else ())
+            found = self._descend(found, view.name)
+        return found
+
+    def members(self, rule: Rule) -> list[tuple[Core, list[Group]]]:
+        """The innermost records, each once with the groups above it: servers share the records of equal options."""
+        path = lineage(rule.view)
+        outer = full_names(path[0].name, path[0].facts)
+        used = tuple(sorted(name for name in rule.names if name in outer))
+        key = (rule.view, used)
+        found = self._members.get(key)
+        if found is None:
+            above: Iterable[Group] = self._below(path[0].name, path[1].name, used)
+            for view in path[2:-1]:
+                above = self._descend(above, view.name)
+            members: dict[int, tuple[Core, list[Group]]] = {}
+            for group in above:
+                for child in self.children(group.chain, rule.view):
+                    known = members.get(id(child))
+                    if known is None:
+                        members[id(child)] = (child, [group])
+                    else:
+                        known[1].append(group)
+            found = self._members[key] = list(members.values())
         return found
 
     def _grouped(self, view: str, used: tuple[str, ...]) -> list[Group]:
@@ -86,11 +109,10 @@ class Records:
             found = self._groups[key] = list(groups.values())
         return found
 
-    def _descend(self, groups: Iterable[Group], view: str, silent: Container[int]) -> Iterator[Group]:
+    def _descend(self, groups: Iterable[Group], view: str) -> Iterator[Group]:
         for group in groups:
             for child in self.children(group.chain, view):
-                if id(child) not in silent:
-                    yield Group((*group.chain, child), group.outer)
+                yield Group((*group.chain, child), group.outer)
 
     def children(self, chain: Chain, view: str) -> tuple[Core, ...]:
         """The records of a view below one record."""
@@ -131,21 +153,14 @@ def evaluate(rule: Rule, records: Records) -> list[Finding]:
     """
     context = records.context
     merged: dict[tuple[object, ...], _Merged] = {}
-    # Servers share the records of equal options: what such a record alone decides is decided once.
-    silent: set[int] = set()
-    alone = _needs_only_innermost(rule, rule.when), _needs_only_innermost(rule, rule.require)
-    for group in records.groups(rule, silent):
+    for group in _candidates(rule, records):
         certainty = _applies(rule, group.chain)
         if certainty is None:
             continue
         values, unknown = _facts(group.chain)
         if rule.when is not None and rule.when.evaluate(values, unknown) is not True:
-            if alone[0]:
-                silent.add(id(group.chain[-1]))
             continue
         if rule.require.evaluate(values, unknown) is not False:
-            if alone[0] and alone[1]:
-                silent.add(id(group.chain[-1]))
             continue
         message = rule.message.render(values, unknown)
         subject = rule.subject.render(values, unknown) if rule.subject is not None else group.chain[-1].key
@@ -162,11 +177,17 @@ def evaluate(rule: Rule, records: Records) -> list[Finding]:
     return [_finding(rule, span, one, context) for (span, *_), one in merged.items() if isinstance(span, Span)]
 
 
-def _needs_only_innermost(rule: Rule, expression: Expression | None) -> bool:
-    """Whether an expression needs only the facts of the innermost of at least three records."""
+def _candidates(rule: Rule, records: Records) -> Iterator[Group]:
+    """The groups that a rule has to look at: what the innermost record alone rules out is decided once for all."""
     path = lineage(rule.view)
     facts = full_names(path[-1].name, path[-1].facts)
-    return len(path) > 2 and (expression is None or all(name in facts for name in expression.names))
+    if len(path) < 3 or rule.when is None or not all(name in facts for name in rule.when.names):
+        yield from records.groups(rule)
+        return
+    for core, above in records.members(rule):
+        if rule.when.evaluate(core.values, core.unknown) is True:
+            for group in above:
+                yield Group((*group.chain, core), group.outer)
 
 
 @dataclass(slots=True)

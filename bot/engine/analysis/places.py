@@ -74,19 +74,32 @@ def _place(context: Context, chain: Chain, name: str, pattern: re.Pattern[str], 
 
 
 def _explained(context: Context, chain: Chain, name: str, pattern: re.Pattern[str]) -> Span | None:
-    """The last step of the explanation that spells the name."""
+    """The last step of the explanation that spells the name; jobs that go the same way share it."""
     source = chain[0].source
     if not isinstance(source, JobSource):
         return None
-    steps = context.explainer.explain(source.job, name, source.launch.runners[0]).steps
-    for step in reversed(steps):
-        if step.kind in ("script", "call", "server"):
-            text = context.explainer.line(step.span)
-            if pattern.search(text):
-                found = next(
-                    (span for span in _lines(context, step.span.path, pattern) if span.line == step.span.line), None
-                )
-                return found or step.span
+    runner = source.launch.runners[0]
+    solved, _ = context.planner.solve(source.job, runner)
+    while solved is not None and solved.leaf.kind == "call" and solved.child is not None:
+        solved = solved.child
+    if solved is None:
+        return None
+    ways = context.once(_ways)
+    way = ways.setdefault((id(solved.leaf), name), (solved.leaf, []))
+    if not way[1]:
+        way[1].append(_spelled(context, source, name, runner, pattern))
+    return way[1][0]
+
+
+def _ways(_context: Context) -> dict[object, tuple[object, list[Span | None]]]:
+    return {}
+
+
+def _spelled(context: Context, source: JobSource, name: str, runner: str, pattern: re.Pattern[str]) -> Span | None:
+    for step in reversed(context.explainer.explain(source.job, name, runner).steps):
+        if step.kind in ("script", "call", "server") and pattern.search(context.explainer.line(step.span)):
+            spans = _lines(context, step.span.path, pattern)
+            return next((span for span in spans if span.line == step.span.line), step.span)
     return None
 
 
