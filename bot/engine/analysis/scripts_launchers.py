@@ -64,8 +64,7 @@ def _locked(facts: ScriptFacts, offset: int) -> bool:
         return "flock" in facts.code[node.pos : node.end]
     if any("flock" in facts.code[call.start : call.end] for call in holding):
         return True
-    inline = holding and max(holding, key=lambda call: call.end - call.start)
-    if inline and inline.name != "enroot":
+    if holding and max(holding, key=lambda call: call.end - call.start).name != "enroot":
         return False
     return "flock" in facts.code[max(0, offset - LOCK_DISTANCE) : offset]
 

@@ -65,7 +65,7 @@ class Paths:
                 # What such a folder holds besides the repository is not known.
                 return Path(joined, True) if joined is not None and self.files.is_file(joined) else None
         if text.startswith("\0"):
-            joined = join_path("", text[1:])
+            joined = join_path("", text[1:].lstrip("/"))
             return None if joined is None else Path(joined, True)
         if text.startswith(("/", "~")):
             return None

@@ -352,8 +352,8 @@ def size_options(found: Servers) -> Iterator[SizeOption]:
     readers: dict[str, set[str]] = {"TP": set(), "EP_SIZE": set(), "DP_ATTENTION": set()}
     for server in found.servers():
         names = {read.name for read in server.facts.reads}
-        for variable, paths in readers.items():
-            if variable in names:
+        for name, paths in readers.items():
+            if name in names:
                 paths.add(server.facts.path)
     for server in found.servers():
         tokens = server.tokens

@@ -142,8 +142,8 @@ def _name(word: bash.Word) -> str:
 def parts_of(word: bash.Word) -> Iterator[bash.Part]:
     """The parts of a word, those inside of double quotes included."""
     for part in word.parts:
-        if part.__class__ is bash.DoubleQuoted:
-            yield from part.parts  # type: ignore[union-attr]
+        if isinstance(part, bash.DoubleQuoted):
+            yield from part.parts
         else:
             yield part
 
