@@ -21,6 +21,7 @@ from botlint.engine.views.job import VIEW as JOB
 from botlint.engine.views.launcher_path import VIEW as LAUNCHER_PATH
 from botlint.engine.views.model_branch import VIEW as MODEL_BRANCH
 from botlint.engine.views.model_override import VIEW as MODEL_OVERRIDE
+from botlint.engine.views.option_key import VIEW as OPTION_KEY
 from botlint.engine.views.recipe_arm import VIEW as RECIPE_ARM
 from botlint.engine.views.recipe_role import VIEW as RECIPE_ROLE
 from botlint.engine.views.removed_path import VIEW as REMOVED_PATH
@@ -96,6 +97,7 @@ VIEWS: tuple[View, ...] = (
     CHANGED_ENTRY,
     CLIENT_CALL,
     FLAG,
+    OPTION_KEY,
     SERVER_COMMAND,
     SIZE_GUARD,
     SIZE_OPTION,
