@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from botlint.core.span import Span
 from botlint.documents import yaml
 from botlint.engine.analysis.changelog import added, matches
-from botlint.engine.analysis.recipes import as_recipe_path, overlays
-from botlint.engine.views.base import whole_line
+from botlint.engine.analysis.recipe_uses import used_recipes
 
 if TYPE_CHECKING:
     from botlint.engine.context import Context
@@ -74,24 +73,17 @@ def _by_files(context: Context, base: Context) -> Iterator[tuple[str, str, Span,
         for path in _scripts(plan):
             line = first_change(path)
             if line:
-                change = whole_line(path, line)
+                change = _whole_line(path, line)
                 yield plan.entry, path, _server_place(plan, path) or change, change
                 break
-    known = context.once(overlays)
-    for entry, argument in _named_recipes(context):
-        path = known.find(as_recipe_path(argument)[0]) or ""
-        line = first_change(path) if path else 0
-        if line:
-            yield entry, path, whole_line(path, line), whole_line(path, line)
+    for path, entries in context.once(used_recipes).items():
+        line = first_change(path)
+        for entry in entries if line else ():
+            yield entry, path, _whole_line(path, line), _whole_line(path, line)
 
 
-def _named_recipes(context: Context) -> Iterator[tuple[str, str]]:
-    from botlint.engine.analysis.arms import all_arms
-    from botlint.engine.views.recipe_arm import uses
-
-    for arm in context.once(all_arms):
-        for use in uses(arm):
-            yield arm.entry.name, use.argument
+def _whole_line(path: str, line: int) -> Span:
+    return Span(path, line, 1, line, 1)
 
 
 def _scripts(plan: LaunchPlan) -> Iterator[str]:
@@ -106,7 +98,7 @@ def _scripts(plan: LaunchPlan) -> Iterator[str]:
 def _server_place(plan: LaunchPlan, path: str) -> Span | None:
     for launch in (plan.launch, *plan.others):
         if launch.server is not None and launch.server.path == path:
-            return whole_line(path, launch.server.line)
+            return _whole_line(path, launch.server.line)
     return None
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from botlint.core.span import Problem, Span
 from botlint.documents import yaml
-from botlint.engine.analysis.arms import all_arms
-from botlint.engine.analysis.recipes import FOLDER, as_recipe_path, overlays
+from botlint.engine.analysis.recipes import FOLDER
 from botlint.engine.analysis.shapes import CHANGELOG, GOLDEN
 
 if TYPE_CHECKING:
@@ -36,15 +35,6 @@ def config_paths(context: Context) -> dict[str, str]:
         elif path == planner.runners.path:
             found[path] = "runner table"
     return found
-
-
-def used_recipes(context: Context) -> frozenset[str]:
-    """The recipes that an arm points at."""
-    from botlint.engine.views.recipe_arm import uses
-
-    known = context.once(overlays)
-    named = (known.find(as_recipe_path(use.argument)[0]) for arm in context.once(all_arms) for use in uses(arm))
-    return frozenset(path for path in named if path is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 _PART = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_HOST = r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
 _REFERENCE = re.compile(
-    rf"(?:docker://)?(?:(?P<registry>[A-Za-z0-9.-]+(?::\d+)?)[/#])?(?P<name>{_PART}(?:/{_PART})*)"
+    rf"(?:docker://)?(?:(?:{_HOST}(?::\d+)?|[\w-]+:\d+|localhost)[/#])?(?P<name>{_PART}(?:/{_PART})*)"
     r"(?::(?P<tag>[\w][\w.-]{0,127}))?(?P<digest>@sha256:[0-9a-f]{64})?",
 )
 MAX_LENGTH = 400

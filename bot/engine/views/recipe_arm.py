@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from botlint.core.span import Span
 from botlint.documents import yaml
 from botlint.engine.analysis import recipes
-from botlint.engine.analysis.arms import ROLES, EntryArm, all_arms
+from botlint.engine.analysis.arms import EntryArm, all_arms
 from botlint.engine.analysis.entry_names import same_framework
+from botlint.engine.analysis.recipe_uses import Use, uses
 from botlint.engine.analysis.recipes import RecipeJob
 from botlint.engine.analysis.spelling import closest
 from botlint.engine.context import Context
@@ -20,35 +21,11 @@ MAX_NEIGHBOURS = 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Use:
-    """A setting of an arm that names a recipe."""
-
-    arm: EntryArm
-    setting: str
-    argument: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Source:
     """What the record of a recipe's role is made of: the arm, and the job that its recipe submits."""
 
     arm: EntryArm
     job: RecipeJob | None
-
-
-def uses(arm: EntryArm) -> Iterator[Use]:
-    """The recipes that an arm names; the decode workers' setting wins over the same one of the prefill workers."""
-    found: dict[str, Use] = {}
-    for role in ROLES:
-        worker = arm.values.get(role)
-        settings = worker.get("additional-settings") if isinstance(worker, dict) else None
-        for number, text in enumerate(settings if isinstance(settings, list) else ()):
-            name, equals, value = text.partition("=") if isinstance(text, str) else ("", "", "")
-            if equals and value and name in recipes.SETTINGS and "$" not in value:
-                place = arm.place(role, "additional-settings", number)
-                found[name] = Use(arm, name, value, place or arm.span)
-    yield from found.values()
 
 
 def _build(context: Context, _chain: Chain) -> Iterator[Core]:

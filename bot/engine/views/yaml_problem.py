@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from botlint.core.span import Problem, Span
 from botlint.documents import yaml
-from botlint.engine.analysis.config_files import Twice, config_paths, duplicates, problems, used_recipes
+from botlint.engine.analysis.config_files import Twice, config_paths, duplicates, problems
+from botlint.engine.analysis.recipe_uses import used_recipes
 from botlint.engine.context import Context
 from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactValue, View
 

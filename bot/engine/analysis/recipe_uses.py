@@ -1,0 +1,50 @@
+"""Which recipes arms point at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from botlint.core.span import Span
+from botlint.engine.analysis import recipes
+from botlint.engine.analysis.arms import ROLES, EntryArm, all_arms
+
+if TYPE_CHECKING:
+    from botlint.engine.context import Context
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """A setting of an arm that names a recipe."""
+
+    arm: EntryArm
+    setting: str
+    argument: str
+    span: Span
+
+
+def uses(arm: EntryArm) -> Iterator[Use]:
+    """The recipes that an arm names; the decode workers' setting wins over the same one of the prefill workers."""
+    found: dict[str, Use] = {}
+    for role in ROLES:
+        worker = arm.values.get(role)
+        settings = worker.get("additional-settings") if isinstance(worker, dict) else None
+        for number, text in enumerate(settings if isinstance(settings, list) else ()):
+            name, equals, value = text.partition("=") if isinstance(text, str) else ("", "", "")
+            if equals and value and name in recipes.SETTINGS and "$" not in value:
+                place = arm.place(role, "additional-settings", number)
+                found[name] = Use(arm, name, value, place or arm.span)
+    yield from found.values()
+
+
+def used_recipes(context: Context) -> dict[str, list[str]]:
+    """The repository's recipes that an arm points at, each with the entries that do."""
+    known = context.once(recipes.overlays)
+    found: dict[str, list[str]] = {}
+    for arm in context.once(all_arms):
+        for use in uses(arm):
+            path = known.find(recipes.as_recipe_path(use.argument)[0])
+            if path is not None:
+                found.setdefault(path, []).append(arm.entry.name)
+    return found
