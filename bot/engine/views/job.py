@@ -105,6 +105,7 @@ def _facts() -> tuple[Fact, ...]:
         Fact("exit_path", "string", "script that exits"),
         Fact("exit_line", "int", "line that exits"),
         Fact("exit_message", "string", "what the script says last"),
+        Fact("exit_text", "string", "the same, with the names of files that are this job's own left out"),
         *(Fact(f"model.{name}", kind, doc) for name, kind, doc in MODEL_FACTS),
         Fact("model.name", "string", "the model"),
         Fact("gpu.name", "string", "GPU by its runner label, as mi355x"),
@@ -179,10 +180,16 @@ def _core(job: Job, plan: LaunchPlan, launch: Launch, node: Hardware | None) -> 
         values["job.exit_path"] = exit_.path
         values["job.exit_line"] = exit_.line
         values["job.exit_message"] = exit_.message
+        values["job.exit_text"] = _without_own_names(exit_.message, str(row.get("exp-name", "")))
     values.update(_model(str(row.get("model", ""))))
     values.update(_gpu(str(row.get("runner", "")), launch.runners[0]))
     values.update(_image(str(row.get("image", ""))))
     return Core(job.entry, values, _anchors(job, launch), source=JobSource(job, plan, launch))
+
+
+def _without_own_names(message: str, name: str) -> str:
+    """A message without the words that hold the name of the job's experiment: it is then the same for all jobs."""
+    return " ".join("..." if name and name in word else word for word in message.split())
 
 
 def _put(values: dict[str, FactValue], name: str, value: object, kind: FactType) -> None:
