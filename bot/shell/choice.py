@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -277,6 +277,11 @@ def subshell_status(shell: Shell, status: Status, mark: int) -> Status:
     if not found:
         return status
     shell.possible[mark:] = [p for p in shell.possible[mark:] if p.subshells <= shell.subshells]
+    return mixed_status(shell, status, found)
+
+
+def mixed_status(shell: Shell, status: Status, found: Sequence[Possible]) -> Status:
+    """The status of a subshell or script that may have ended in other ways too."""
     ends = [p for p in found if p.leaf.code]
     if isinstance(status, int):
         if all(bool(p.leaf.code) == bool(status) for p in found):

@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from botlint.core.unknown import Unknown
-from botlint.shell import conditions, filecommands, variables
+from botlint.shell import choice, conditions, filecommands, variables
 from botlint.shell.builtins import BUILTINS
 from botlint.shell.commands import MODELS, WITHOUT_INPUT
 from botlint.shell.marks import words_of
@@ -19,6 +19,8 @@ from botlint.shell.process import (
     Call,
     CallNode,
     FileEntry,
+    Leaf,
+    Possible,
     ServerStart,
     Variable,
     unknown_names,
@@ -702,14 +704,20 @@ def start(
     assert solved is not None
     shell.unfollowed = shell.unfollowed or solved.leaf.reason
     shell.keep_skipped(solved.leaf.skipped)
-    code = outcome[1]
-    assert isinstance(code, int)
-    if code:
+    return _ended(shell, call, outcome)
+
+
+def _ended(shell: Shell, call: Call, outcome: tuple[Any, ...]) -> Status:
+    """Goes on after a script that ended without a server."""
+    _, code, output, others = outcome
+    if code and not others:
         shell.failed_call = (call, code)
-    if captured and outcome[2] is not None:
-        output: Resolved = outcome[2]  # type: ignore[assignment]
+    if output is not None:
         shell.write(output if isinstance(output, str) else Text(tuple(_piece(p) for p in output)))
-    return code
+    if others:
+        ends = [Possible(list(when), Leaf("exits", at, code=failure, message=m)) for when, at, failure, m in others]
+        return choice.mixed_status(shell, code, ends)
+    return int(code)
 
 
 def _piece(piece: str | Unknown) -> str | Symbol:

@@ -31,6 +31,9 @@ from botlint.shell.values import Budget, Hole, Input, Resolved, Text, Value, res
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
 
+MAX_OTHER_ENDS = 8
+"""Ways in which a script may fail that its caller hears of."""
+
 MAX_SCRIPT = 8 << 20
 """Longest script that is read."""
 
@@ -254,7 +257,7 @@ class World:
         if captured:
             leaf = solved.leaf
             output = None if leaf.stdout is None else resolve(leaf.stdout, below)
-        return ("exits", solved.leaf.code, output), solved
+        return ("exits", solved.leaf.code, output, _other_ends(solved.leaf, below)), solved
 
     def child(self, leaf: Leaf, inputs: Inputs, depth: int) -> Solved | None:
         """How the script ends that a leaf starts, for one job."""
@@ -362,6 +365,18 @@ def run(shell: object) -> tuple[Leaf, Solved | None]:
     leaf.guard = shell.guard
     leaf.skipped = shell.skipped
     return leaf, child
+
+
+def _other_ends(leaf: Leaf, inputs: Inputs) -> tuple[tuple[tuple[tuple[Place, str], ...], Place | None, int, str], ...]:
+    """The other exits of a script that ends without a server: conditions, place, code and message."""
+    ends = [p for p in leaf.possible if p.leaf.kind == "exits" and bool(p.leaf.code) != bool(leaf.code)]
+    found = []
+    for end in ends[:MAX_OTHER_ENDS]:
+        message = "" if end.leaf.message is None else resolve(end.leaf.message, inputs)
+        found.append(
+            (tuple(end.conditions), end.leaf.place, end.leaf.code, message if isinstance(message, str) else "")
+        )
+    return tuple(found)
 
 
 def _as_text(piece: object) -> Text:

@@ -1,4 +1,4 @@
-"""Exits that hang on tests which nobody can decide: bare tests under `set -e`, and tests inside subshells."""
+"""Exits that hang on tests which nobody can decide: bare ones under `set -e`, those inside subshells and scripts."""
 
 from __future__ import annotations
 
@@ -48,6 +48,16 @@ def _launch(folder: Path, recipe: str) -> Launch:
         pytest.param(
             "([[ $n = 3 ]] || exit 4) & wait $!; vllm serve m", [(4, "not: [[ $n = 3 ]]")], id="a background job"
         ),
+        pytest.param(
+            "bash -c '[[ $(nproc) = 3 ]] || exit 4'; vllm serve m", [(4, "not: [[ $(nproc) = 3 ]]")], id="script"
+        ),
+        pytest.param(
+            "bash -c '[[ $(nproc) = 3 ]] && exit; exit 4'; vllm serve m",
+            [(4, "not: [[ $(nproc) = 3 ]]")],
+            id="script that may succeed",
+        ),
+        pytest.param("bash -c '[[ $(nproc) = 3 ]] || exit 4' || :; vllm serve m", [], id="a script as a condition"),
+        pytest.param("bash -c '[[ $(nproc) = 3 ]] || exit 4' | cat; vllm serve m", [], id="a script in a pipeline"),
     ],
 )
 def test_exits_that_are_possible(tmp_path: Path, recipe: str, exits: list[tuple[int, str]] | None) -> None:
@@ -61,7 +71,8 @@ def test_exits_that_are_possible(tmp_path: Path, recipe: str, exits: list[tuple[
     assert len(launch.possible) == len(exits)
 
 
-def test_the_status_of_a_subshell_chooses_the_server(tmp_path: Path) -> None:
-    launch = _launch(tmp_path, "if ([[ $n = 3 ]] || exit 4); then vllm serve a; else vllm serve b; fi")
+@pytest.mark.parametrize("condition", ["([[ $n = 3 ]] || exit 4)", "bash -c '[[ $(nproc) = 3 ]] || exit 4'"])
+def test_its_status_chooses_the_server(tmp_path: Path, condition: str) -> None:
+    launch = _launch(tmp_path, f"if {condition}; then vllm serve a; else vllm serve b; fi")
     servers = [launch.server, *(one.server for one in launch.possible)]
     assert [str(server.argv[2]) for server in servers if server is not None] == ["a", "b"]
