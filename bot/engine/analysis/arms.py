@@ -81,12 +81,11 @@ def entry_arms(entry: ConfigEntry) -> Iterator[EntryArm]:
     if not isinstance(values, dict):
         return
     scenarios = values.get("scenarios")
-    places: tuple[tuple[str, tuple[str, ...]], ...] = ((FIXED, ("seq-len-configs",)),)
+    places: list[tuple[str, tuple[str, ...], object]] = [(FIXED, ("seq-len-configs",), values.get("seq-len-configs"))]
     if isinstance(scenarios, dict):
-        places = ((FIXED, ("scenarios", FIXED)), (AGENTIC, ("scenarios", AGENTIC)))
-    for scenario, place in places:
+        places = [(name, ("scenarios", name), scenarios.get(name)) for name in (FIXED, AGENTIC)]
+    for scenario, place, plain in places:
         configs = yaml.find(entry.node, place)
-        plain = values.get(place[0]) if len(place) == 1 else scenarios.get(scenario)
         if not isinstance(configs, yaml.Sequence) or not isinstance(plain, list):
             continue
         index = 0

@@ -116,8 +116,8 @@ def _first_change(context: Context, base: Context, path: str) -> int:
         if yaml.to_plain(roots[0]) == yaml.to_plain(roots[1]):
             return 0
     here, before = _meaningful(ours.text), _meaningful(theirs.text)
-    for (number, one), (_, other) in zip(here, before, strict=False):
-        if one != other:
+    for (number, line), (_, old) in zip(here, before, strict=False):
+        if line != old:
             return number
     if len(here) == len(before):
         return 0

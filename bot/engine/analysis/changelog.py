@@ -121,7 +121,6 @@ def _fits(name: str, pieces: list[str]) -> bool:
 class Bytes:
     """What the characters of the file are like; a place is a line from 1, 0 where there is none."""
 
-    size: int
     final_newline: bool
     lines: int
     carriage_return: int
@@ -136,11 +135,12 @@ def read_bytes(context: Context) -> Bytes | None:
     if raw is None:
         return None
     return Bytes(
-        len(raw),
-        raw.endswith(b"\n"),
-        raw.count(b"\n") + (not raw.endswith(b"\n")),
-        *(_line_of(raw, letter) for letter in (b"\r", b"\t", b"\0")),
-        sum(line.startswith(b"- config-keys:") for line in raw.split(b"\n")),
+        final_newline=raw.endswith(b"\n"),
+        lines=raw.count(b"\n") + (not raw.endswith(b"\n")),
+        carriage_return=_line_of(raw, b"\r"),
+        tab=_line_of(raw, b"\t"),
+        nul=_line_of(raw, b"\0"),
+        starts=sum(line.startswith(b"- config-keys:") for line in raw.split(b"\n")),
     )
 
 

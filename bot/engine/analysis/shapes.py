@@ -269,11 +269,11 @@ def _recipe_shapes(recipe: RecipeFile, branch: Branch, plain: dict[str, object])
         yield Shape("recipe", span, "unknown-key", "", dotted(place), key, f"unknown key '{key}'", allowed)
     if quick_check(RECIPE_SCHEMA, plain):
         return
-    for place, message in schema_errors(RECIPE_SCHEMA, plain):
+    for where, message in schema_errors(RECIPE_SCHEMA, plain):
         needed = _REQUIRED.match(message)
         fault: Fault = "missing-key" if needed else "value"
-        span = _branch_place(branch, place) or start
-        yield Shape("recipe", span, fault, "", dotted(place), needed[1] if needed else _last(place), message)
+        span = _branch_place(branch, where) or start
+        yield Shape("recipe", span, fault, "", dotted(where), needed[1] if needed else _last(where), message)
 
 
 def _branch_place(branch: Branch, place: Sequence[str | int]) -> Span | None:

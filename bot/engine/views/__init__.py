@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from botlint.engine.views.base import View
 from botlint.engine.views.allocation import VIEW as ALLOCATION
+from botlint.engine.views.arm_comment import VIEW as ARM_COMMENT
+from botlint.engine.views.backend import VIEW as BACKEND
+from botlint.engine.views.base import View
 from botlint.engine.views.changed_entry import VIEW as CHANGED_ENTRY
 from botlint.engine.views.changelog_entry import VIEW as CHANGELOG_ENTRY
 from botlint.engine.views.changelog_file import VIEW as CHANGELOG_FILE
@@ -98,6 +100,7 @@ VIEWS: tuple[View, ...] = (
     CLIENT_CALL,
     FLAG,
     OPTION_KEY,
+    BACKEND,
     SERVER_COMMAND,
     SIZE_GUARD,
     SIZE_OPTION,
@@ -113,4 +116,5 @@ VIEWS: tuple[View, ...] = (
     REQUIRED_NAME,
     SHELL_FINDING,
     SCRIPT_FLAG,
+    ARM_COMMENT,
 )

@@ -23,16 +23,15 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
         found = matches(key, names)
         if not found and lost:
             continue
-        scenarios = entry.fields.get("scenario-type")
+        limited = entry.fields.get("scenario-type")
+        scenarios = limited if isinstance(limited, list) else []
         values = {
             "name": key,
             "pattern": "*" in key,
             "matches": len(found),
             "closest": "" if found else closest(key, names),
             "without_scenario": [
-                name
-                for name in (found if isinstance(scenarios, list) else ())
-                if not _has_scenario(names[name].values, scenarios)
+                name for name in (found if scenarios else ()) if not _has_scenario(names[name].values, scenarios)
             ],
         }
         yield Core(key, values, {"key": span})

@@ -16,6 +16,7 @@ from botlint.engine.analysis.spelling import closest
 from botlint.engine.context import Context
 from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactValue, View
 from botlint.layouts.inferencex.generator_facts import FIXED
+from botlint.layouts.inferencex.srtslurm.tree import child
 
 MAX_NEIGHBOURS = 200
 
@@ -131,7 +132,7 @@ def _add_recipe(context: Context, values: dict[str, FactValue], anchors: dict[st
         values["shortage"] = job.shortage or ""
         anchors["resources"] = lambda *_: recipes.item_span(job.branch.get("resources"))
     anchors["recipe_backend"] = lambda *_: recipes.item_span(
-        recipes.child(job.branch, "backend").get("type") or job.branch.get("backend")
+        child(job.branch, "backend").get("type") or job.branch.get("backend")
     )
     container = recipes.plain_text(job.container)
     if container is not None:
@@ -141,7 +142,7 @@ def _add_recipe(context: Context, values: dict[str, FactValue], anchors: dict[st
         if isinstance(image := values.get("image"), str):
             values["same_image"] = recipes.same_image(container, image)
         anchors["container"] = lambda *_: recipes.item_span(job.container)
-    precision = recipes.child(job.branch, "model").get("precision")
+    precision = child(job.branch, "model").get("precision")
     if (text := recipes.plain_text(precision)) is not None:
         values["recipe_precision"] = text
         values["recipe_precision_family"] = precision_family(text)
