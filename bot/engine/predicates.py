@@ -32,6 +32,9 @@ _TOKEN = re.compile(
 _STRING = r"""(?:"([^"\\]*)"|'([^'\\]*)')"""
 _LITERAL = re.compile(_STRING)
 _MISSING = ("No value with name", "Key not found", "not found in Activation", "key not found", "no such key")
+_OTHER_KIND = "No matching overloads"
+"""A value that may be of any type (parsed JSON) and is not of the one that the expression takes."""
+
 _LOCATION = re.compile(r"<input>:(\d+):(\d+): (.*)")
 
 
@@ -180,7 +183,7 @@ class Expression:
         if value.type().name() != "ERROR":
             return _plain(value)
         text = str(value.value())
-        if any(part in text for part in _MISSING):
+        if any(part in text for part in (*_MISSING, _OTHER_KIND)):
             return None
         raise RuleFault(f"{self.text.strip()}: {text}")
 
