@@ -10,9 +10,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
-import yaml as plain_yaml
-
 from botlint.core.finding import Finding, Fix
+from botlint.documents.plain import dump_plain
 from botlint.engine.check import check
 from botlint.engine.context import Context
 from botlint.engine.rules import Rule
@@ -127,7 +126,7 @@ def example_files(example: Mapping[str, Any]) -> dict[str, str]:
             if entry["runner"] in ("mi355x", "b200"):
                 entry["runner"] = f"cluster:{entry['runner']}-demo"
         entry["scenarios"] = {scenario: [space]}
-    texts[CONFIG] = plain_yaml.safe_dump({name: entry}, sort_keys=False)
+    texts[CONFIG] = dump_plain({name: entry})
     if "recipe" in example:
         texts[RECIPE] = example["recipe"]
     return {**texts, **own}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import yaml as plain_yaml
-
+from botlint.documents.plain import dump_plain
 from botlint.engine.rules import Rule
 
 NOTICE = "<!-- Made from the rule files by `make docs`; do not edit. -->"
@@ -92,7 +91,7 @@ def _example(example: Mapping[str, Any]) -> list[str]:
     lines: list[str] = []
     asked = {key: example[key] for key in ("entry", "scenario", "arm") if key in example}
     if asked:
-        lines += _block("yaml", plain_yaml.safe_dump(asked, sort_keys=False, default_flow_style=None, width=120))
+        lines += _block("yaml", dump_plain(asked, flow=None, width=120))
     if isinstance(example.get("recipe"), str):
         lines += ["", *_block("bash", example["recipe"])]
     for path, text in (example.get("files") or {}).items():

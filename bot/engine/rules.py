@@ -8,11 +8,10 @@ from functools import cached_property
 from importlib import resources
 from typing import Any
 
-import yaml as plain_yaml
-
 from botlint.core.errors import UsageError
 from botlint.core.finding import Certainty, Severity
 from botlint.core.span import Problem, Span
+from botlint.documents.plain import load_plain
 from botlint.documents.yaml import Mapping as MappingNode
 from botlint.documents.yaml import Scalar, YamlDocument, find, load_yaml, to_plain
 from botlint.engine.predicates import Expression, ExpressionError, Template, Vocabulary, compile_template
@@ -313,7 +312,7 @@ def _within(node: Scalar, error: ExpressionError) -> Span:
 def builtin_files() -> list[tuple[str, str, Any]]:
     """Family, name and file of every rule that ships."""
     root = resources.files("botlint.rules")
-    found = []
+    found: list[tuple[str, str, Any]] = []
     for family in sorted(root.iterdir(), key=lambda one: one.name):
         if family.is_dir() and not family.name.startswith(("_", ".")):
             files = sorted((one for one in family.iterdir() if one.name.endswith(".yaml")), key=lambda one: one.name)
@@ -325,7 +324,7 @@ def builtin_rules() -> list[Rule]:
     """The rules that ship, in the order of their ids; tests have checked their form."""
     rules = []
     for family, path, file in builtin_files():
-        data = plain_yaml.load(file.read_text(encoding="utf-8"), plain_yaml.CSafeLoader)
+        data = load_plain(file.read_text(encoding="utf-8"))
         rules.append(rule_from(data, family, path))
     return sorted(rules, key=lambda rule: (len(rule.id), rule.id))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from botlint.documents import bash
@@ -101,7 +102,7 @@ def run(shell: Shell, identity: object, arguments: list[Value], action: Callable
     )
     known = shell.world.segments.effects.setdefault(key, [])
     for effect, given in known:
-        if all(map(same, given, arguments)) and _asking(shell, effect.asked, lambda e=effect: _fits(shell, e)):
+        if all(map(same, given, arguments)) and _asking(shell, effect.asked, partial(_fits, shell, effect)):
             return _take_over(shell, effect)
     if isinstance(shell.vars, Recording) or len(known) >= MAX_VERSIONS:
         return action()

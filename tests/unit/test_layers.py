@@ -19,7 +19,8 @@ THIRD_PARTY = {
     "yaml": {"documents"},
     "tree_sitter": {"documents"},
     "tree_sitter_bash": {"documents"},
-    "jsonschema": {"documents", "plan"},
+    "jsonschema": {"documents", "plan", "engine"},
+    "cel_expr_python": {"engine"},
     "pydantic_core": {"catalogs"},
     "httpx": {"catalogs"},
 }
