@@ -19,6 +19,8 @@ MAX_LINE = 4_000
 MAX_NODES = 20_000
 """Entries of a recipe that are looked at."""
 
+MAX_SCRIPTS = 2_000
+
 _ROLES = {"aggregate": ("aggregated", "agg"), "prefill": ("prefill",), "decode": ("decode",)}
 
 
@@ -70,7 +72,26 @@ def _place(context: Context, chain: Chain, name: str, pattern: re.Pattern[str], 
     if asked_here not in memory:
         lines = list(_lines(context, path, pattern))
         memory[asked_here] = lines[0] if len(lines) == 1 else None
-    return memory[asked_here] or _explained(context, chain, name, pattern)
+    return memory[asked_here] or _only(context, name, pattern) or _explained(context, chain, name, pattern)
+
+
+def _only(context: Context, name: str, pattern: re.Pattern[str]) -> Span | None:
+    """The place of a name that only one line of all scripts has."""
+    memory = context.once(_memory)
+    if name not in memory:
+        found: list[Span] = []
+        for path in context.once(_scripts):
+            source = context.files.text(path)
+            if source is not None and name in source.text:
+                found.extend(_lines(context, path, pattern))
+            if len(found) > 1:
+                break
+        memory[name] = found[0] if len(found) == 1 else None
+    return memory[name]
+
+
+def _scripts(context: Context) -> list[str]:
+    return [path for path in context.files.paths() if path.endswith(".sh")][:MAX_SCRIPTS]
 
 
 def _explained(context: Context, chain: Chain, name: str, pattern: re.Pattern[str]) -> Span | None:
