@@ -14,7 +14,7 @@ from botlint.documents.expressions import Expression, to_text
 from botlint.documents.workflow import Field, Input, Job, Workflow
 from botlint.documents.yaml import Mapping as YamlMapping
 from botlint.documents.yaml import Scalar
-from botlint.engine.analysis.workflow_rows import RowsOfJob, rows_of_job
+from botlint.engine.analysis.workflow_rows import EVAL_FIELDS, RowsOfJob, rows_of_job
 from botlint.engine.analysis.workflows import WorkflowFile, walk, workflow_files
 
 if TYPE_CHECKING:
@@ -177,8 +177,8 @@ def sibling_that_passes(
     for other in calls:
         if other is call or other.file is not call.file or other.kind[0] != call.kind[0]:
             continue
-        if other.kind[1] == "true" and call.kind[1] != "true":
-            continue  # what only evals are passed, a benchmark does not need
+        if name in EVAL_FIELDS and other.kind[1] == "true" and call.kind[1] != "true":
+            continue
         if name not in (other.declared or {}):
             continue
         pair = other.given.get(name)

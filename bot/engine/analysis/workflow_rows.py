@@ -59,13 +59,9 @@ class RowsOfJob:
                     break
         return list(found)
 
-    def with_other(self, field: tuple[str, ...], text: str) -> Job | None:
-        """The first job whose row has another value than a text in a field."""
-        for job in self.jobs:
-            value = at(job.row, field)
-            if value is not None and not isinstance(value, list | dict) and str(to_text(value)) != text:
-                return job
-        return None
+    def any_has(self, field: tuple[str, ...], text: str) -> bool:
+        """Whether some row has a text in a field."""
+        return any(str(to_text(at(job.row, field))) == text for job in self.jobs)
 
 
 def at(row: Mapping[str, Any], path: Iterable[str]) -> Any:

@@ -210,6 +210,8 @@ def _add_sibling(
         "sibling_field": ".".join(field),
         "in_rows": field[0] in call.rows.fields,
         "settable": field[0] in call.rows.settable,
+        "some_agree": call.rows.any_has(field, _constant(pair)),
+        "for_evals": call.rows.caller.evaluation,
         "added": not any(field[0] in one.rows.fields for one in calls if one.rows is not None),
         "other_values": call.rows.others(field, _constant(pair))[:MAX_SHOWN],
     }
@@ -265,6 +267,8 @@ ARGUMENT = View(
         Fact("sibling_field", "string", "that field; empty if there is no such call"),
         Fact("in_rows", "bool", "whether the rows of this call have the field"),
         Fact("settable", "bool", "whether an arm or entry can set the field for these rows"),
+        Fact("some_agree", "bool", "whether some of these rows has the constant in the field"),
+        Fact("for_evals", "bool", "whether the job only takes rows that are chosen for an eval"),
         Fact("added", "bool", "whether no rows have the field as they are generated, so that a later step adds it"),
         Fact("other_values", "list<string>", "values of the field among these rows other than the constant"),
         Fact(

@@ -21,10 +21,10 @@ def _fields(context: Context, _chain: Chain) -> Iterator[Core]:
     rows = context.once(rows_of_job)
     everywhere = frozenset().union(*(one.fields for one in rows.values()))
     reads = list(_reads(context, rows))
-    readers: dict[str, set[tuple[str, str]]] = {}
-    for piece, job, path, _ in reads:
-        readers.setdefault(path[-1], set()).add((piece.file.path, job.id))
-    common = frozenset(name for name, jobs in readers.items() if len(jobs) > 1)
+    readers: dict[str, set[tuple[str, int]]] = {}
+    for piece, _, path, _ in reads:
+        readers.setdefault(path[-1], set()).add((piece.file.path, piece.scalar.start))
+    common = frozenset(name for name, places in readers.items() if len(places) > 1)
     for piece, job, path, found in reads:
         values = _field(path[-1], found, everywhere, common)
         values |= {"file": piece.file.path, "job": job.id, "text": ".".join(path)}
@@ -51,7 +51,7 @@ def _place(piece: Piece, path: tuple[str, ...]) -> Anchor:
 
 
 def _field(name: str, rows: RowsOfJob, everywhere: frozenset[str], common: frozenset[str]) -> dict[str, FactValue]:
-    """What is known of a field; one that the generator does not make and several jobs read may come from a later step."""
+    """What is known of a field; one that the generator does not make and that is read twice may come from elsewhere."""
     elsewhere = name not in rows.fields and name in everywhere
     known = name in rows.fields or (name in common and not elsewhere)
     return {
@@ -82,7 +82,7 @@ FIELD = View(
         Fact(
             "known",
             "bool",
-            "whether the generator's rows for this job have it, or several jobs read it and no other rows have it",
+            "whether the generator's rows for this job have it, or it is read in several places and no rows have it",
         ),
         Fact("elsewhere", "bool", "whether only rows for other jobs have it"),
         Fact("closest", "string", "the field of these rows that may be meant; empty if none is close"),
