@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from botlint.core.span import Span
 from botlint.documents.expressions import Expression
 from botlint.documents.workflow import Job
 from botlint.engine.analysis.workflow_labels import prefixes, source_label
 from botlint.engine.analysis.workflow_results import result_names, shown
 from botlint.engine.analysis.workflow_rows import RowsOfJob, rows_of_job
 from botlint.engine.analysis.workflow_selections import buckets, eval_rows, selections, written
-from botlint.engine.analysis.workflows import Piece, closest, key_span, workflow_files
+from botlint.engine.analysis.workflows import Piece, WorkflowFile, closest, key_span, workflow_files
 from botlint.engine.context import Context
 from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactValue, View
 
@@ -110,8 +111,17 @@ def _selections(context: Context, _chain: Chain) -> Iterator[Core]:
                 "reader": one.reader,
                 "taken_by": one.taken_by,
             },
-            {"filter": one.span},
+            {
+                "filter": one.span,
+                "taker": _job_span(one.file, one.taken_by),
+                "arm": one.lost[0].arm if one.lost else None,
+            },
         )
+
+
+def _job_span(file: WorkflowFile, job: str) -> Span | None:
+    found = file.workflow.jobs.get(job)
+    return found.span if found else None
 
 
 SELECTION = View(
@@ -128,7 +138,11 @@ SELECTION = View(
         Fact("reader", "string", "the job that gets the filtered rows"),
         Fact("taken_by", "string", "the job that runs evals and gets these rows"),
     ),
-    anchors={"filter": "the condition of the filter"},
+    anchors={
+        "filter": "the condition of the filter",
+        "taker": "the job that only runs evals and gets these rows",
+        "arm": "the arm of one of them",
+    },
     build=_selections,
 )
 
@@ -146,7 +160,9 @@ def _outputs(context: Context, _chain: Chain) -> Iterator[Core]:
         }
         if one.set is not None:
             values["set"] = one.set
-        yield Core(f"{one.file.path}:{one.job.id}:{one.output}:{one.variable}", values, {"output": one.span})
+        reader = one.file.workflow.jobs.get(one.readers[0]) if one.readers else None
+        anchors = {"output": one.span, "reader": reader.span if reader else None}
+        yield Core(f"{one.file.path}:{one.job.id}:{one.output}:{one.variable}", values, anchors)
 
 
 OUTPUT = View(
@@ -160,7 +176,7 @@ OUTPUT = View(
         Fact("set", "bool", "whether the script or an `env:` sets the variable"),
         Fact("readers", "list<string>", "jobs whose matrix is made of the output"),
     ),
-    anchors={"output": "where the variable is read"},
+    anchors={"output": "where the variable is read", "reader": "the first job whose matrix is made of the output"},
     build=_outputs,
 )
 
