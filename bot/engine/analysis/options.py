@@ -39,10 +39,12 @@ class Frame:
     """The image's tag says the version for sure."""
     custom: bool = False
     """The image was built from a branch and may know what no release has."""
+    later: bool = False
+    """The image is older than the versions, which are the first that the catalog has."""
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.catalog.framework, self.versions, self.wrapped, self.certain, self.custom))
+        return hash((self.catalog.framework, self.versions, self.wrapped, self.certain, self.custom, self.later))
 
     def __hash__(self) -> int:
         return self._hash
@@ -141,6 +143,12 @@ def json_fault(text: str) -> str:
 def nearest(name: str, known: Sequence[str]) -> str:
     """The known name nearest to a misspelt one, empty if none is near."""
     return closest(name, known) or ""
+
+
+def slip(name: str, known: str) -> bool:
+    """Whether a name has the letters of the known one, but for one of them, or its words in another order."""
+    mine, other = words(name), words(known)
+    return sorted(mine) == sorted(other) or _edits("".join(mine), "".join(other)) <= 1
 
 
 def misspelt(name: str, known: str) -> bool:

@@ -11,6 +11,7 @@ from botlint.engine.views.changelog_entry import VIEW as CHANGELOG_ENTRY
 from botlint.engine.views.changelog_file import VIEW as CHANGELOG_FILE
 from botlint.engine.views.changelog_key import VIEW as CHANGELOG_KEY
 from botlint.engine.views.client_call import VIEW as CLIENT_CALL
+from botlint.engine.views.command_flag import VIEW as COMMAND_FLAG
 from botlint.engine.views.config_arm import VIEW as CONFIG_ARM
 from botlint.engine.views.config_entry import VIEW as CONFIG_ENTRY
 from botlint.engine.views.container_variable import VIEW as CONTAINER_VARIABLE
@@ -101,6 +102,7 @@ VIEWS: tuple[View, ...] = (
     FLAG,
     OPTION_KEY,
     BACKEND,
+    COMMAND_FLAG,
     SERVER_COMMAND,
     SIZE_GUARD,
     SIZE_OPTION,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from botlint.catalogs.catalog import Catalog, FlagUse
+from botlint.catalogs.versions import version_key
 from botlint.core.span import Span
 from botlint.engine.analysis import options
 from botlint.engine.analysis.command import WRAPPED, Option
@@ -29,6 +30,17 @@ def frame_of(source: ServerSource) -> Frame | None:
     return _frame(catalog, image.versions, wrapped, image.certainty == "certain", image.custom)
 
 
+def _later_frame(source: ServerSource) -> Frame | None:
+    """The oldest version of the catalog, for an image that is older than that."""
+    catalog, image = source.catalog, source.image
+    if catalog is None or image.framework != catalog.framework or image.version is None or image.versions:
+        return None
+    mine, oldest = version_key(image.version), version_key(catalog.versions[0])
+    if mine is None or oldest is None or mine >= oldest:
+        return None
+    return Frame(catalog, catalog.versions[:1], source.server.framework in WRAPPED, False, image.custom, later=True)
+
+
 @lru_cache(maxsize=1_000)
 def _frame(catalog: Catalog, versions: tuple[str, ...], wrapped: bool, certain: bool, custom: bool) -> Frame:
     return Frame(catalog, versions, wrapped, certain, custom)
@@ -42,7 +54,7 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
     source = chain[-1].source
     if not isinstance(source, ServerSource):
         return
-    frame = frame_of(source)
+    frame = frame_of(source) or _later_frame(source)
     known = context.once(_interned)
     argv, found = source.argv, source.options
     if not found:
@@ -102,7 +114,7 @@ def _core(option: Option, joined: bool, stray: Sequence[Word], frame: Frame | No
         values["earlier"] = before
     if frame is not None:
         values |= _by_versions(option.spelling, frame)
-        if plain and option.values:
+        if plain and option.values and not frame.later:
             _judge_value(values, texts, options.uses(option.spelling, frame))
     spelling = option.spelling
 
@@ -123,6 +135,8 @@ def _by_versions(spelling: str, frame: Frame) -> Mapping[str, FactValue]:
     """What the versions of a frame say about an option, whatever its value."""
     values: dict[str, FactValue] = {"release": frame.release, "certain": frame.certain, "custom": frame.custom}
     read = options.uses(spelling, frame)
+    if frame.later:
+        return values | {"gone": not read and not frame.wrapped}
     if read or not frame.wrapped or frame.catalog.ever(options.spelled(spelling, frame)):
         values["known"] = bool(read)
     if not read:
@@ -201,6 +215,7 @@ VIEW = View(
         Fact("again", "bool", "the option was given before"),
         Fact("earlier", "string", "the value that it was given before"),
         Fact("known", "bool", "a version that the image may have takes it (left out for a wrapper's own options)"),
+        Fact("gone", "bool", "the image is older than the catalog, whose oldest version does not take it"),
         Fact("everywhere", "bool", "all versions that the image may have take it"),
         Fact("ever", "bool", "some version of the framework takes it"),
         Fact("removed_in", "string", "version that removed it for good, empty if there is none"),
