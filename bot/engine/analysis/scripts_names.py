@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +29,10 @@ _SYSTEM = re.compile(
 _GIVES = r"""(?<![\w$]){0}["']?\]?[ \t]*(?:=(?!=)|:(?![-=?+]))"""
 _HANDED = r"""(?:(?:-e|--env|export)[ =]|--export=\S*?)["'\\]*{0}\b"""
 _TESTS = re.compile(r"(?:^|/)(?:\w*tests?|deprecated|\.claude)/|/test_|_test\.")
+
+COMMON = 5
+LONG = 8
+"""What no list of names of the machine says, use does: a long name that one script reads and many nearly do."""
 
 MAX_SEARCHED_FILES = 4_000
 MAX_FILE = 2 * 1024 * 1024
@@ -127,7 +132,12 @@ class Names:
             for read in facts.reads:
                 if read.name not in own and read.name not in self.environment:
                     reads.setdefault(read.name, []).append(read)
-            left = {name: some for name, some in reads.items() if not _SYSTEM.match(name)}
+            for name in [name for name in reads if _SYSTEM.match(name)]:
+                some = reads.pop(name)
+                meant = self._system_name(name)
+                if meant:
+                    found.append((facts, name, some, (meant, False)))
+            left = reads
             if not left:
                 continue
             shared = self.shared(path)
@@ -144,6 +154,19 @@ class Names:
             for (facts, name, reads, near), said in zip(found, written, strict=True)
             if not said and name not in searched
         ]
+
+    @cached_property
+    def _system_names(self) -> tuple[Counter[str], Spellings]:
+        """In how many scripts each name of the machine is read, and those that are read in several."""
+        counts: Counter[str] = Counter()
+        for facts in self.scripts.by_path.values():
+            counts.update({read.name for read in facts.reads if _SYSTEM.match(read.name)})
+        return counts, Spellings(name for name, count in counts.items() if count >= COMMON)
+
+    def _system_name(self, name: str) -> str:
+        """The name of the machine that many scripts read, where one script reads a name that differs by a slip."""
+        counts, common = self._system_names
+        return closest_name(name, common)[0] if counts[name] == 1 and len(name) >= LONG else ""
 
     @staticmethod
     def _may_be_unset(facts: ScriptFacts, name: str, reads: list[Read]) -> bool:

@@ -97,9 +97,9 @@ def keeps_default(job: Job) -> bool | None:
 
 
 def mixed(pair: Field) -> bool:
-    """Whether there is text around the expressions of an `if:`, so that it is a text that is never empty."""
+    """Whether there is text around the expressions of an `if:`, if only a line end: a text that is never empty."""
     template = pair.template
-    return template is not None and any(isinstance(part, str) and part.strip() for part in template.parts)
+    return template is not None and any(isinstance(part, str) for part in template.parts)
 
 
 def text_booleans(pair: Field, workflow: Workflow) -> list[str]:

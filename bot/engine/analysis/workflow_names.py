@@ -18,6 +18,7 @@ from botlint.engine.analysis.workflows import (
     WorkflowFile,
     below,
     closest,
+    embedded,
     is_condition,
     key_span,
     walk,
@@ -241,7 +242,7 @@ def _matrix(piece: Piece, path: tuple[str, ...]) -> Reference | None:
         return Reference(piece, path[:2], path[1], False, where, closest(path[1], names), _matrix_span(piece, job))
     fields = None if axis.name == "include" or len(path) < 3 else _fields(axis)
     if not fields:
-        return None
+        return Reference(piece, path[:2], path[1], True, where)
     known = path[2].lower() in {name.lower() for name in fields}
     span = axis.key.span if axis.key is not None else axis.span
     return Reference(
@@ -287,8 +288,18 @@ def _variables(file: WorkflowFile) -> _Variables:
         if len(place) > 1 and place[-2] == "env":
             names[str(place[-1])] = None
         if place[-1:] in (("run",), ("script",)) and not is_condition(place):
-            words.update(_WORD.findall(scalar.text))
+            words.update(_WORD.findall(_without_expressions(scalar.text)))
     return _Variables(tuple(names), frozenset(words))
+
+
+def _without_expressions(text: str) -> str:
+    """A script without its `${{ }}`, which read variables and set none."""
+    kept: list[str] = []
+    position = 0
+    for start, end in embedded(text):
+        kept.append(text[position : start - 3])
+        position = end
+    return " ".join([*kept, text[position:]])
 
 
 def _variable(piece: Piece, path: tuple[str, ...], variables: _Variables) -> Reference:

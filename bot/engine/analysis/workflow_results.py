@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from botlint.documents.workflow import Field, Job
+from botlint.documents.workflow import Field
 from botlint.documents.yaml import Scalar
 from botlint.engine.analysis.workflow_calls import WorkflowCall, workflow_calls
 from botlint.engine.analysis.workflow_rows import at
@@ -63,15 +63,14 @@ def result_names(context: Context) -> Iterator[ResultName]:
 
 
 def _variables(file: WorkflowFile) -> Iterator[tuple[Field, tuple[Field, ...]]]:
+    """Variables that name results, each with the variables that its expressions may read."""
     for job in file.workflow.jobs.values():
-        for owner in (job, *job.steps):
-            for pair in owner.env:
-                if (
-                    _NAMED.search(pair.name)
-                    and pair.template is not None
-                    and len(pair.template.expressions) >= MIN_PIECES
-                ):
-                    yield pair, (*file.workflow.env, *job.env, *(() if isinstance(owner, Job) else owner.env))
+        outer = (*file.workflow.env, *job.env)
+        for env, visible in [(job.env, outer), *((step.env, (*outer, *step.env)) for step in job.steps)]:
+            for pair in env:
+                expressions = pair.template.expressions if pair.template is not None else ()
+                if _NAMED.search(pair.name) and len(expressions) >= MIN_PIECES:
+                    yield pair, visible
 
 
 def _added(file: WorkflowFile, variable: Field) -> frozenset[str]:

@@ -277,10 +277,12 @@ def _value(node: ast.expr, item: str, row: Mapping[str, Any]) -> Any:
         case ast.BoolOp(op=op, values=values):
             return _logic(isinstance(op, ast.And), values, item, row)
         case ast.Call(
-            func=ast.Attribute(value=ast.Name(id=name), attr="get"), args=[ast.Constant(value=key), *rest], keywords=[]
+            func=ast.Attribute(value=ast.Name(id=name), attr="get"),
+            args=[ast.Constant(value=str(key)), *rest],
+            keywords=[],
         ) if name == item and len(rest) < 2:
             return row[key] if key in row else _value(rest[0], item, row) if rest else None
-        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=key)) if name == item and key in row:
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(key))) if name == item and key in row:
             return row[key]
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return _compare(left, op, right, item, row)
@@ -375,7 +377,7 @@ class Bucket:
 
 def buckets(workflow: Workflow) -> dict[str, Bucket]:
     """The buckets of rows that the jobs of a workflow read, by job."""
-    sources = {job.id: found for job in workflow.jobs.values() if (found := _source(job)) is not None}
+    sources = {job.id: source for job in workflow.jobs.values() if (source := _source(job)) is not None}
     readers = {text: job for job, (text, _) in sources.items()}
     found: dict[str, Bucket] = {}
     for name, (text, needed) in sources.items():
