@@ -19,7 +19,7 @@ MODE = "thinking_on"
 """The mode for which acceptance is simulated."""
 
 _FORMATS = re.compile(
-    r"[-_.](?:fp8|fp4|nvfp4|mxfp4|mxfp6|mxfp8|int4|int8|bf16|w4a8|w4a16|w8a8|awq|gptq|preview|v\d+)(?=[-_.]|$)"
+    r"[-_.](?:fp8|fp4|nvfp4|mxfp4|mxfp6|mxfp8|int4|int8|bf16|w4a8|w4a16|w8a8|awq|gptq|preview)(?:[-_.]v\d+)?(?=[-_.]|$)"
 )
 """Parts of a model's name that say in which numbers its weights are."""
 
