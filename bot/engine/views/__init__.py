@@ -59,6 +59,8 @@ from botlint.engine.views.workflow_rows import FIELD as WORKFLOW_FIELD
 from botlint.engine.views.workflow_rows import OUTPUT as WORKFLOW_OUTPUT
 from botlint.engine.views.workflow_rows import RESULT_NAME as WORKFLOW_RESULT_NAME
 from botlint.engine.views.workflow_rows import SELECTION as WORKFLOW_SELECTION
+from botlint.engine.views.workflow_rows import UNDISPATCHED as WORKFLOW_UNDISPATCHED
+from botlint.engine.views.workflow_rows import UNREAD_BUCKET as WORKFLOW_UNREAD_BUCKET
 from botlint.engine.views.yaml_problem import VIEW as YAML_PROBLEM
 
 VIEWS: tuple[View, ...] = (
@@ -93,6 +95,8 @@ VIEWS: tuple[View, ...] = (
     WORKFLOW_OUTPUT,
     WORKFLOW_EVAL_ROWS,
     WORKFLOW_RESULT_NAME,
+    WORKFLOW_UNREAD_BUCKET,
+    WORKFLOW_UNDISPATCHED,
     EXIT_STATUS,
     CHANGELOG_FILE,
     CHANGELOG_ENTRY,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from botlint.core.span import Span
 from botlint.documents.expressions import Expression
 from botlint.documents.workflow import Job
+from botlint.engine.analysis.workflow_dispatch import undispatched, unread_buckets
 from botlint.engine.analysis.workflow_labels import prefixes, source_label
 from botlint.engine.analysis.workflow_results import result_names, shown
 from botlint.engine.analysis.workflow_rows import RowsOfJob, rows_of_job
@@ -14,6 +15,7 @@ from botlint.engine.analysis.workflow_selections import buckets, eval_rows, sele
 from botlint.engine.analysis.workflows import Piece, WorkflowFile, closest, key_span, workflow_files
 from botlint.engine.context import Context
 from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactValue, View
+from botlint.layouts.inferencex.configs import first_line
 
 # --- fields ----------------------------------------------------------------------------------------------------------
 
@@ -299,4 +301,59 @@ RESULT_NAME = View(
     ),
     anchors={"name": "the variable", "caller": "the calling job", "first": "the one arm", "second": "the other arm"},
     build=_results,
+)
+
+# --- rows that no job runs -------------------------------------------------------------------------------------------
+
+
+def _unread(context: Context, _chain: Chain) -> Iterator[Core]:
+    for one in unread_buckets(context):
+        yield Core(
+            f"{one.file.path}:{one.key}",
+            {"file": one.file.path, "job": one.job.id, "key": one.key, "read": list(one.read)},
+            {"key": one.span, "job": one.job.span},
+        )
+
+
+UNREAD_BUCKET = View(
+    name="workflow_unread_bucket",
+    doc="A list of rows in the output of a script that nothing in the workflow reads, although it reads others.",
+    facts=(
+        Fact("file", "string", "path of the workflow file"),
+        Fact("job", "string", "the job that runs the script"),
+        Fact("key", "string", "the key of the list"),
+        Fact("read", "list<string>", "keys that the workflow reads"),
+    ),
+    anchors={"key": "where the script makes the list", "job": "the job that runs the script"},
+    build=_unread,
+)
+
+
+def _undispatched(context: Context, _chain: Chain) -> Iterator[Core]:
+    for one in undispatched(context):
+        yield Core(
+            f"{one.first.entry}:{one.kind}",
+            {
+                "entry": one.first.entry,
+                "rows": one.count,
+                "kind": one.kind,
+                "taker": one.taker,
+                "sweep": one.sweep,
+            },
+            {"place": first_line(one.first.source.config_node.span), "taker": one.taker_span},
+        )
+
+
+UNDISPATCHED = View(
+    name="workflow_undispatched",
+    doc="Rows of one scenario of an entry that no workflow of a sweep takes, although there is one for others.",
+    facts=(
+        Fact("entry", "string", "the entry"),
+        Fact("rows", "int", "how many rows there are"),
+        Fact("kind", "string", "what they are: nodes, and lengths or agentic"),
+        Fact("taker", "string", "the job of a dispatched workflow that takes them; empty if there is none"),
+        Fact("sweep", "string", "path of the workflow that takes the other rows"),
+    ),
+    anchors={"place": "the scenario in the config", "taker": "the job of a dispatched workflow"},
+    build=_undispatched,
 )
