@@ -41,6 +41,7 @@ from botlint.engine.views.shell_finding import VIEW as SHELL_FINDING
 from botlint.engine.views.size_guard import VIEW as SIZE_GUARD
 from botlint.engine.views.size_option import VIEW as SIZE_OPTION
 from botlint.engine.views.source_statement import VIEW as SOURCE_STATEMENT
+from botlint.engine.views.unknown_function import VIEW as UNKNOWN_FUNCTION
 from botlint.engine.views.variable import VIEW as VARIABLE
 from botlint.engine.views.workflow_call import ARGUMENT as WORKFLOW_ARGUMENT
 from botlint.engine.views.workflow_call import INPUT as WORKFLOW_INPUT
@@ -123,4 +124,5 @@ VIEWS: tuple[View, ...] = (
     SHELL_FINDING,
     SCRIPT_FLAG,
     ARM_COMMENT,
+    UNKNOWN_FUNCTION,
 )
