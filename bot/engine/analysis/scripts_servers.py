@@ -197,6 +197,10 @@ class Servers:
         for found in self.by_path.values():
             yield from (one for one in found if one.kind != "client")
 
+    def servers_of(self, path: str) -> list[Command]:
+        """The servers that one script starts."""
+        return [one for one in self.by_path.get(path, ()) if one.kind != "client"]
+
     def clients(self) -> Iterator[Command]:
         """Every client of a fixed-sequence benchmark."""
         for found in self.by_path.values():

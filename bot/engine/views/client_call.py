@@ -11,9 +11,13 @@ from botlint.engine.views.base import Chain, Core, Fact, View
 
 
 def build(context: Context, _chain: Chain) -> Iterable[Core]:
-    for client in servers(context).clients():
+    found = servers(context)
+    for client in found.clients():
         facts = client.facts
         flags = client.flags()
+        ports = {
+            server.value("--port") or server.value("--server-port") or "" for server in found.servers_of(facts.path)
+        }
         yield Core(
             facts.path,
             {
@@ -21,6 +25,8 @@ def build(context: Context, _chain: Chain) -> Iterable[Core]:
                 "flags": [flag for flag, token in flags.items() if token.sure],
                 "possible_flags": list(flags),
                 "opaque": client.opaque,
+                "port": client.value("--port") or "",
+                "server_port": ports.pop() if len(ports) == 1 else "",
                 "mtp": is_mtp(facts),
                 "scenario": scenario(facts),
                 "script": facts.path,
@@ -38,6 +44,8 @@ VIEW = View(
         Fact("flags", "list<string>", "The flags that it gets in any case."),
         Fact("possible_flags", "list<string>", "The flags that it may get."),
         Fact("opaque", "list<string>", "Variables that may hold more flags and are set elsewhere."),
+        Fact("port", "string", "The port that it asks, as it is written, else empty."),
+        Fact("server_port", "string", "The port that the only server of the script listens on, as it is written."),
         Fact("mtp", "bool", "Whether the script is one for speculative decoding by its name."),
         Fact("scenario", "string", "fixed (prompts of fixed lengths), agentic, multi (several nodes) or other."),
         Fact("script", "string", "The script."),
