@@ -152,6 +152,8 @@ class FileView:
     entries: list[tuple[Value, FileEntry]]
     outer: FileView | None
     revision: Revision
+    places: Places | None = None
+    """Where the entries are, if that is the same for all jobs."""
 
     def __bool__(self) -> bool:
         return bool(self.entries) or bool(self.outer)
@@ -299,7 +301,7 @@ class Node:
 class ObserveNode(Node):
     """A decision over templates."""
 
-    __slots__ = ("arguments", "function", "memo", "partial")
+    __slots__ = ("arguments", "function", "memo", "name", "partial")
 
     def __init__(
         self,
@@ -307,11 +309,14 @@ class ObserveNode(Node):
         partial: Callable[..., object] | None,
         arguments: tuple[Value, ...],
     ) -> None:
-        super().__init__()
+        self.children = {}
         self.function = function
         self.partial = partial
         self.arguments = arguments
-        self.memo: dict[tuple[str, ...], object] = {}
+        self.name = _only_input(arguments)
+        """The input that the outcome hangs on, if that is one and nothing is made of it."""
+        self.memo: dict[object, object] = {}
+        """Outcomes by the text of that input, or else by those of all arguments."""
 
 
 class FileNode(Node):
@@ -345,10 +350,25 @@ class CallNode(Node):
         self.captured = captured
 
 
+def _only_input(arguments: tuple[Value, ...]) -> str | None:
+    name: str | None = None
+    for argument in arguments:
+        if argument.__class__ is not str:
+            pieces = argument.pieces  # type: ignore[union-attr]
+            if name is not None or len(pieces) != 1 or pieces[0].__class__ is not Input:
+                return None
+            name = pieces[0].name
+    return name
+
+
+Places = dict[str, list[int]]
+"""The numbers of the entries that a path has, oldest first."""
+
+
 class Inputs(dict[str, "Resolved"]):
     """The inputs of a process for one job, resolved when asked for."""
 
-    __slots__ = ("call", "outer", "seen")
+    __slots__ = ("call", "files", "outer", "places", "seen")
 
     def __init__(self, call: Call | None = None, outer: Inputs | None = None) -> None:
         super().__init__()
@@ -356,6 +376,9 @@ class Inputs(dict[str, "Resolved"]):
         self.outer = outer
         self.seen: dict[int, tuple[object, Solved | None]] = {}
         """Outcomes of the decisions that this job has come by, by node: its alternatives pass them again."""
+        self.files: dict[str, tuple[str, Resolved | None] | None] = {}
+        """What the caller knows about paths, as far as somebody has asked."""
+        self.places: Places | None = None
 
     def __missing__(self, name: str) -> Resolved:
         call, outer = self.call, self.outer
@@ -375,35 +398,82 @@ class Inputs(dict[str, "Resolved"]):
 
     def file(self, path: str) -> tuple[str, Resolved | None] | None:
         """What the caller knows about a canonical path: (kind, content), or None if the caller never touched it."""
+        found = self.files.get(path, self)
+        if found is self:
+            found = self.files[path] = self._file(path)
+        return found  # type: ignore[return-value]
+
+    def _file(self, path: str) -> tuple[str, Resolved | None] | None:
         call, outer = self.call, self.outer
         if call is None or outer is None:
             return None
-        revision = call.files.revision
-        for template, entry in reversed(call.files.entries):
+        places = self.places
+        if places is None:
+            places = self.places = _places(call.files, outer)
+        view = call.files
+        for number in _above(places, path):
+            template, entry = view.entries[number]
             where = template if isinstance(template, str) else marked(resolve(template, outer))
-            if not where:
-                continue
-            kind = below(entry, where, path, revision.kind)
+            kind = below(entry, where, path, view.revision.kind)
             if kind is None:
                 continue
             if kind != "file":
                 return kind, None
             if where != path:
-                return kind, revision.text(entry.inside + path[len(where) :])
+                return kind, view.revision.text(entry.inside + path[len(where) :])
             if entry.content is not None:
                 return kind, resolve(entry.content, outer)
             source = None if entry.copy_of is None else resolve(entry.copy_of, outer)
-            return kind, revision.text(source) if isinstance(source, str) else None
+            return kind, view.revision.text(source) if isinstance(source, str) else None
         return outer.file(path)
+
+
+def _places(view: FileView, outer: Inputs) -> Places:
+    """Where the entries of a view are for a job of the caller."""
+    if view.places is not None:
+        return view.places
+    places: Places = {}
+    plain = True
+    for number, (template, _) in enumerate(view.entries):
+        if isinstance(template, str):
+            where = template
+        else:
+            plain = False
+            where = marked(resolve(template, outer))
+        places.setdefault(where, []).append(number)
+    if plain:
+        view.places = places
+    return places
+
+
+def _above(places: Places, path: str) -> list[int]:
+    """Numbers of the entries at a path and at the directories above it, newest first."""
+    found = list(places.get(path, ())) if path else []
+    end = path.rfind("/")
+    while end > 0:
+        found.extend(places.get(path[:end], ()))
+        end = path.rfind("/", 0, end)
+    found.sort(reverse=True)
+    return found
+
+
+_NEW = object()
 
 
 def evaluate(node: ObserveNode, inputs: Mapping[str, Resolved]) -> object:
     """The outcome of a decision for one job; None when it cannot be decided."""
-    texts = tuple([a if a.__class__ is str else resolve(a, inputs) for a in node.arguments])
-    try:
-        return node.memo[texts]  # type: ignore[index]
-    except KeyError:
-        pass
+    key: object
+    if node.name is not None:
+        key = inputs[node.name]
+        outcome = node.memo.get(key, _NEW)
+        if outcome is not _NEW:
+            return outcome
+        texts = tuple([a if a.__class__ is str else key for a in node.arguments])
+    else:
+        key = texts = tuple([a if a.__class__ is str else resolve(a, inputs) for a in node.arguments])
+        outcome = node.memo.get(key, _NEW)
+        if outcome is not _NEW:
+            return outcome
     for text in texts:
         if text.__class__ is not str:
             outcome = None if node.partial is None else node.partial(*texts)
@@ -411,7 +481,7 @@ def evaluate(node: ObserveNode, inputs: Mapping[str, Resolved]) -> object:
     else:
         outcome = node.function(*texts)
     if len(node.memo) < MAX_MEMO:
-        node.memo[texts] = outcome  # type: ignore[index]
+        node.memo[key] = outcome
     return outcome
 
 
@@ -480,20 +550,27 @@ class Process:
         seen = inputs.seen
         while True:
             node = children.get(outcome)
-            if node is None:
+            kind = node.__class__
+            if kind is ObserveNode and node.name is not None:  # type: ignore[union-attr]
+                outcome = node.memo.get(inputs[node.name], _NEW)  # type: ignore[union-attr]
+                if outcome is _NEW:
+                    outcome = evaluate(node, inputs)  # type: ignore[arg-type]
+            elif node is None:
                 return None, None
-            if isinstance(node, Leaf):
+            elif kind is Leaf:
+                assert isinstance(node, Leaf)
                 if node.apart:
                     child = world.child(node, inputs, depth)
                 return node, child
-            if isinstance(node, ChooseNode):
-                outcome = forced.get(node.site, "free")
+            elif kind is ChooseNode:
+                outcome = forced.get(node.site, "free")  # type: ignore[union-attr]
             else:
+                assert isinstance(node, Node)
                 known = seen.get(id(node))
                 if known is None:
                     known = seen[id(node)] = self._decide(world, node, inputs, depth)
                 outcome, child = known if known[1] is not None else (known[0], child)
-            children = node.children
+            children = node.children  # type: ignore[union-attr]
 
     @staticmethod
     def _decide(world: World, node: Node, inputs: Inputs, depth: int) -> tuple[object, Solved | None]:
