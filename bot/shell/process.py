@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from botlint.documents.bash import Script, Source
 from botlint.shell.paths import Context, marked
-from botlint.shell.values import Derived, Either, Hole, Input, Resolved, Text, Value, resolve
+from botlint.shell.values import Derived, Either, Given, Hole, Input, Resolved, Text, Value, resolve
 
 if TYPE_CHECKING:
     from botlint.shell.files import Revision
@@ -365,7 +365,7 @@ Places = dict[str, list[int]]
 """The numbers of the entries that a path has, oldest first."""
 
 
-class Inputs(dict[str, "Resolved"]):
+class Inputs(Given):
     """The inputs of a process for one job, resolved when asked for."""
 
     __slots__ = ("call", "files", "outer", "places", "seen")
@@ -460,7 +460,7 @@ def _above(places: Places, path: str) -> list[int]:
 _NEW = object()
 
 
-def evaluate(node: ObserveNode, inputs: Mapping[str, Resolved]) -> object:
+def evaluate(node: ObserveNode, inputs: Given) -> object:
     """The outcome of a decision for one job; None when it cannot be decided."""
     key: object
     if node.name is not None:

@@ -8,7 +8,8 @@ interpreter decides with real text while the result stays a template that other 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterable
 
 from botlint.core.unknown import Unknown
 
@@ -23,6 +24,19 @@ MAX_PIECES = 20_000
 
 Resolved = str | tuple["str | Unknown", ...]
 """What a value is for one job: its text, or its pieces where something in it is unknown."""
+
+
+class Given(dict[str, Resolved]):
+    """The inputs of a process for one job; they do not change once something was resolved with them."""
+
+    __slots__ = ("number",)
+
+    _numbers = itertools.count(1)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.number = next(self._numbers)
+        """Tells it from the inputs of every other job and process."""
 
 
 class Symbol:
@@ -58,14 +72,17 @@ class Input(Symbol):
 class Derived(Symbol):
     """`function(*arguments)`: known as soon as the arguments are, computed when somebody looks."""
 
-    __slots__ = ("_text", "arguments", "function", "memo")
+    __slots__ = ("_text", "arguments", "function", "given", "memo", "resolved")
 
     def __init__(self, function: Callable[..., str], arguments: tuple[Value, ...]) -> None:
         self.function = function
         self.arguments = arguments
-        self.memo: dict[tuple[Resolved, ...], str] | None = None
+        self.memo: dict[tuple[Resolved, ...], Resolved] | None = None
         self.known = all(isinstance(a, str) or a.known for a in arguments)
         self._text: str | None = None
+        self.given = 0
+        """The number of the job's inputs for which it was resolved last, and what it is for them."""
+        self.resolved: Resolved = ""
 
     @property
     def text(self) -> str | None:
@@ -230,7 +247,7 @@ def reason_of(value: Value) -> str:
     return "unknown"
 
 
-def resolve(value: Value, inputs: Mapping[str, Resolved]) -> Resolved:
+def resolve(value: Value, inputs: Given) -> Resolved:
     """A value for the job whose inputs are given."""
     if value.__class__ is str:
         return value
@@ -254,7 +271,7 @@ def resolve(value: Value, inputs: Mapping[str, Resolved]) -> Resolved:
     return join_pieces(out)
 
 
-def _resolve_piece(piece: str | Symbol, inputs: Mapping[str, Resolved]) -> Resolved:
+def _resolve_piece(piece: str | Symbol, inputs: Given) -> Resolved:
     kind = piece.__class__
     if kind is Input:
         return inputs[piece.name]  # type: ignore[union-attr]
@@ -267,21 +284,26 @@ def _resolve_piece(piece: str | Symbol, inputs: Mapping[str, Resolved]) -> Resol
     return piece  # type: ignore[return-value]
 
 
-def _resolve_derived(piece: Derived, inputs: Mapping[str, Resolved]) -> Resolved:
+def _resolve_derived(piece: Derived, inputs: Given) -> Resolved:
+    number = inputs.number
+    if piece.given == number:
+        return piece.resolved
     arguments = tuple([a if a.__class__ is str else resolve(a, inputs) for a in piece.arguments])
     memo = piece.memo
     if memo is None:
         memo = piece.memo = {}
-    found = memo.get(arguments)
-    if found is not None:
-        return found
-    for argument in arguments:
-        if argument.__class__ is not str:
-            return (next((p for p in argument if isinstance(p, Unknown)), Unknown("a derived value")),)
-    text = piece.function(*arguments)
-    if len(memo) < MAX_MEMO:
-        memo[arguments] = text
-    return text
+    found: Resolved | None = memo.get(arguments)
+    if found is None:
+        for argument in arguments:
+            if argument.__class__ is not str:
+                found = (next((p for p in argument if isinstance(p, Unknown)), Unknown("a derived value")),)
+                break
+        else:
+            found = piece.function(*arguments)
+        if len(memo) < MAX_MEMO:
+            memo[arguments] = found
+    piece.given, piece.resolved = number, found
+    return found
 
 
 def join_pieces(pieces: Iterable[str | Unknown]) -> Resolved:
