@@ -31,7 +31,7 @@ from botlint.shell.signals import (
     Undecided,
 )
 from botlint.shell.streams import Out
-from botlint.shell.values import Text, Value, concat, derive, hole, later, text_of
+from botlint.shell.values import Text, Value, concat, derive, hole, later, text_of, undecided
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
@@ -329,8 +329,9 @@ def _source(shell: Shell, args: list[Value]) -> Status:
             shell.run_trap("RETURN")
         return status
 
-    if args[1:] or shell.positional or not isinstance(path, str):
+    if args[1:] or shell.positional or not (isinstance(path, str) or path.known) or undecided(path):
         return read()
+    shell.source_names[script.source.path] = path
     return segments.run(shell, id(script), [path], read)
 
 

@@ -23,7 +23,7 @@ from botlint.shell.signals import (
     Undecided,
 )
 from botlint.shell.state import State
-from botlint.shell.values import Either, Text, Value
+from botlint.shell.values import Either, Text, Value, concat
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
@@ -183,18 +183,19 @@ def _scope(shell: Shell, first: _Attempt, second: _Attempt) -> Scope | None:
 def _join(shell: Shell, fork: Fork, first: _Attempt, second: _Attempt) -> Status:
     """Two outcomes that go on in the same way: values in which they differ are kept as such until somebody looks."""
     different = first.state.differences(second.state)
+    outputs = first.state.outputs(second.state) if different is not None else []
     if different is None or isinstance(first.flow, (ServeFlow, CallFlow)):
         fork.needed = True
         shell.forks.append(fork)
         return _go_on(shell, first)
-    if not different:
+    if not different and not outputs:
         shell.possible.extend(_under(second.possible, fork.place, second.reason))
         shell.forks.extend(second.forks)
     else:
         shell.forks.append(fork)
     status = first.outcome if first.outcome == second.outcome else Undecided(fork.reason)
     shell.restore(first.state)
-    shell.possible.extend(first.possible if different else _under(first.possible, fork.place, first.reason))
+    shell.possible.extend(first.possible if different or outputs else _under(first.possible, fork.place, first.reason))
     shell.forks.extend(first.forks)
     others = second.state.vars
     for name in different:
@@ -204,6 +205,10 @@ def _join(shell: Shell, fork: Fork, first: _Attempt, second: _Attempt) -> Status
             shell.vars[name] = mine.changed(value=Text((Either(mine.value, fork.need),)))
         else:
             shell.watches.setdefault(name, []).append(fork)
+            if any(var is not None and var.exported for var in (mine, other)):
+                shell.exported_watches.add(name)
+    for chunks, both, rest in outputs:
+        chunks[:] = [*both, Text((Either(concat(rest), fork.need),))]
     if isinstance(first.flow, ReturnFlow):
         raise ReturnFlow(status)
     if first.flow is not None:

@@ -14,7 +14,7 @@ from botlint.shell.patterns import (
     quote_pattern,
 )
 from botlint.shell.process import Place
-from botlint.shell.values import Hole, Input, Text, Value, concat, derive, hole
+from botlint.shell.values import Either, Hole, Input, Text, Value, concat, derive, hole
 
 if TYPE_CHECKING:
     from botlint.shell.interpreter import Shell
@@ -407,6 +407,10 @@ def strip_newlines(shell: Shell, value: Value) -> Value:
         pieces.pop()
     if not pieces:
         return ""
+    if isinstance(last_piece := pieces[-1], Either):
+        inner = strip_newlines(shell, last_piece.value)
+        before = concat([p if isinstance(p, str) else Text((p,)) for p in pieces[:-1]])
+        return concat([before if inner else strip_newlines(shell, before), Text((Either(inner, last_piece.asked),))])
     rest = Text(tuple(pieces))
     if not rest.known or not shell.observe(_ends_in_newline, rest):
         return rest

@@ -187,6 +187,8 @@ class Shell:
         self.possible: list[Possible] = []
         self.forks: list[Fork] = []
         self.watches: dict[str, list[Fork]] = {}
+        self.exported_watches: set[str] = set()
+        """The watched variables that are exported after one of the outcomes."""
         self.truncated = False
         self.failed_call: tuple[Call, int] | None = None
         self.unfollowed = ""
@@ -549,7 +551,7 @@ class Shell:
         if self.watches:
             for name in list(self.watches):
                 var = self.vars.get(name)
-                if var is None or var.exported:
+                if name in self.exported_watches or (var is not None and var.exported):
                     for fork in self.watches.pop(name):
                         fork.needed = True
         out: dict[str, Variable] = {}
@@ -1124,6 +1126,7 @@ class Shell:
         if fresh and not self.shopt.get("inherit_errexit"):
             self.options = {**self.options, "errexit": False}
         frames, positional, source = list(self.frames), self.positional, self.source
+        watches = {name: list(forks) for name, forks in self.watches.items()}
         traps, self.traps = self.traps, self._inherited_traps()
         mark = len(self.possible)
         try:
@@ -1147,6 +1150,7 @@ class Shell:
             self.frames[:] = frames
             self.positional = positional
             self.source = source
+            self.watches = watches
             self.restore(state)
         if len(self.possible) > mark:
             status = choice.subshell_status(self, status, mark)

@@ -45,6 +45,9 @@ STATUS = "?"
 MAX_VERSIONS = 24
 """Effects that are kept of one segment."""
 
+MAX_TRIES = 2
+"""A segment that was recorded so many times more often in vain than not is only run from then on."""
+
 
 @dataclass(slots=True)
 class _Effect:
@@ -62,12 +65,15 @@ class _Effect:
     forks: list[tuple[Fork, bool]]
     """Its undecided tests, and whether it looked itself at something in which their outcomes differ."""
     watches: dict[str, list[Fork]]
+    exported_watches: frozenset[str]
     status: Status
     guard: Guard | None
     options: dict[str, bool]
     shopt: dict[str, bool]
     said: Value | None
     said_error: Value | None
+    written: list[list[Value]]
+    """What it wrote to each stream that is captured."""
     background: Value
     truncated: bool
     steps: int
@@ -81,12 +87,16 @@ class Segments:
 
     effects: dict[tuple[object, ...], list[tuple[_Effect, list[Value]]]] = field(default_factory=dict)
     functions: dict[tuple[object, ...], int] = field(default_factory=dict)
+    tries: dict[object, int] = field(default_factory=dict)
+    """How often a segment had no effect that could be kept, less how often it had one."""
 
 
 def run(shell: Shell, identity: object, arguments: list[Value], action: Callable[[], Status]) -> Status:
     """Takes over the effect of a segment if one fits, else runs `action` (and records it)."""
-    if shell.world.segments is None or shell.decided or not _quiet(shell):
+    table = shell.world.segments
+    if table is None or shell.decided or not _plain_streams(shell):
         return action()
+    captures = _captures(shell)
     key = (
         identity,
         tuple(sorted((where, text_of(shown) or "") for where, shown in shell.source_names.items())),
@@ -99,16 +109,21 @@ def run(shell: Shell, identity: object, arguments: list[Value], action: Callable
         shell.lenient > 0,
         shell.subshells,
         len([f for f in shell.frames if f.function]),
+        tuple((fd, getattr(shell.fds[fd], "role", "")) for fd in (1, 2)),
+        tuple(fds for fds, _ in captures),
     )
-    known = shell.world.segments.effects.setdefault(key, [])
+    known = table.effects.setdefault(key, [])
     for effect, given in known:
         if all(map(same, given, arguments)) and _asking(shell, effect.asked, partial(_fits, shell, effect)):
-            return _take_over(shell, effect)
-    if isinstance(shell.vars, Recording) or len(known) >= MAX_VERSIONS:
+            return _take_over(shell, effect, captures)
+    tries = table.tries.get(identity, 0)
+    if isinstance(shell.vars, Recording) or len(known) >= MAX_VERSIONS or tries >= MAX_TRIES:
         return action()
-    recorded = _record(shell, action)
+    table.tries[identity] = tries + 1
+    recorded = _record(shell, action, captures)
     if recorded is None:
         return shell.status
+    table.tries[identity] = tries - 1
     known.append((recorded, list(arguments)))
     return recorded.status
 
@@ -124,14 +139,27 @@ def _asking(shell: Shell, asked: set[Any], action: Callable[[], T]) -> T:
         outer |= asked
 
 
-def _quiet(shell: Shell) -> bool:
-    """Whether nobody reads what the segment writes, and it has nothing of its own to read."""
+_Captures = list[tuple[tuple[int, ...], list[Value]]]
+
+
+def _captures(shell: Shell) -> _Captures:
+    """The captured streams: the descriptors that write to each, and what it holds."""
+    out, error = shell.fds[1], shell.fds[2]
+    assert isinstance(out, Out)
+    assert isinstance(error, Out)
+    if out.chunks is error.chunks:
+        return [] if out.chunks is None else [((1, 2), out.chunks)]
+    return [((fd,), one.chunks) for fd, one in ((1, out), (2, error)) if one.chunks is not None]
+
+
+def _plain_streams(shell: Shell) -> bool:
+    """Whether what the segment writes is captured or lost, and it has nothing of its own to read."""
     out, error, source = shell.fds.get(1), shell.fds.get(2), shell.fds.get(0)
     return (
         isinstance(out, Out)
-        and not out.wanted
+        and out.path is None
         and isinstance(error, Out)
-        and not error.wanted
+        and error.path is None
         and isinstance(source, In)
         and source.value == ""
         and len(shell.fds) == 3
@@ -145,7 +173,7 @@ def _functions_key(shell: Shell) -> int:
     return table.setdefault(parts, len(table))
 
 
-def _record(shell: Shell, action: Callable[[], Status]) -> _Effect | None:
+def _record(shell: Shell, action: Callable[[], Status], captures: _Captures) -> _Effect | None:
     """Runs a segment and notes what it does; None if its effect cannot be taken over."""
     before = dict(shell.vars)
     functions = dict(shell.functions)
@@ -155,8 +183,10 @@ def _record(shell: Shell, action: Callable[[], Status]) -> _Effect | None:
     named = list(shell.files.named)
     possible, forks = len(shell.possible), len(shell.forks)
     watches = {n: list(f) for n, f in shell.watches.items()}
+    exported_watches = set(shell.exported_watches)
     guard, truncated, failed = shell.guard, shell.truncated, shell.failed_call
     said, said_error = shell.said, shell.said_error
+    streams, written = dict(shell.fds), [list(chunks) for _, chunks in captures]
     shell.said = shell.said_error = None
     names: set[str] = set()
     shell.vars = Recording(before, names)
@@ -170,10 +200,7 @@ def _record(shell: Shell, action: Callable[[], Status]) -> _Effect | None:
         shell.said_error = said_error if last_error is None else last_error
     shell.status = status
     logged = shell.log[log:]
-    plain = STATUS not in names and all(
-        node.__class__ in (ObserveNode, FileNode) or (node.__class__ is ChooseNode and outcome == "free")
-        for node, outcome in logged
-    )
+    plain = STATUS not in names and all(node.__class__ in (ObserveNode, FileNode, ChooseNode) for node, _ in logged)
     same_shell = (
         shell.traps == traps
         and shell.context == context
@@ -185,8 +212,10 @@ def _record(shell: Shell, action: Callable[[], Status]) -> _Effect | None:
         and len(shell.possible) >= possible
         and len(shell.forks) >= forks
         and all(shell.functions.get(n) is f for n, f in functions.items())
+        and shell.fds == streams
+        and all(_begins(chunks, earlier) for (_, chunks), earlier in zip(captures, written, strict=True))
     )
-    if not plain or not same_shell or len(shell.fds) != 3:
+    if not plain or not same_shell:
         return None
     after = shell.vars
     writes = {n: after.get(n) for n in before.keys() | after.keys() if before.get(n) is not after.get(n)}
@@ -202,17 +231,23 @@ def _record(shell: Shell, action: Callable[[], Status]) -> _Effect | None:
         possible=shell.possible[possible:],
         forks=[(fork, fork.needed) for fork in shell.forks[forks:]],
         watches={n: f for n, f in shell.watches.items() if watches.get(n) != f},
+        exported_watches=frozenset(shell.exported_watches - exported_watches),
         status=status,
         guard=guard,
         options=dict(shell.options),
         shopt=dict(shell.shopt),
         said=last_said,
         said_error=last_error,
+        written=[chunks[len(earlier) :] for (_, chunks), earlier in zip(captures, written, strict=True)],
         background=shell.last_background,
         truncated=shell.truncated and not truncated,
         steps=shell.steps - steps,
         asked=asked,
     )
+
+
+def _begins(chunks: list[Value], earlier: list[Value]) -> bool:
+    return len(chunks) >= len(earlier) and all(a is b for a, b in zip(chunks, earlier, strict=False))
 
 
 def _fits(shell: Shell, effect: _Effect) -> bool:
@@ -232,7 +267,7 @@ def _fits(shell: Shell, effect: _Effect) -> bool:
             if evaluate(node, inputs) != outcome:
                 return False
         elif isinstance(node, ChooseNode):
-            if node.site in shell.forced:
+            if shell.forced.get(node.site, "free") != outcome:
                 return False
         elif isinstance(node, FileNode):
             where = marked(resolve(node.path, inputs))
@@ -245,7 +280,7 @@ def _same_name(left: Named, right: Named) -> bool:
     return left.base == right.base and same(left.path, right.path)
 
 
-def _take_over(shell: Shell, effect: _Effect) -> Status:
+def _take_over(shell: Shell, effect: _Effect, captures: _Captures) -> Status:
     """Does to the shell what the segment did to the one in which it was recorded."""
     renewed = _Renewal(shell, effect)
     for node, outcome in effect.log:
@@ -275,8 +310,11 @@ def _take_over(shell: Shell, effect: _Effect) -> Status:
     shell.forks.extend(renewed.forks.values())
     for name, forks in effect.watches.items():
         shell.watches[name] = [renewed.forks.get(id(f), f) for f in forks]
+    shell.exported_watches |= effect.exported_watches
     shell.options = dict(effect.options)
     shell.shopt = dict(effect.shopt)
+    for (_, chunks), values in zip(captures, effect.written, strict=True):
+        chunks.extend([renewed.value(value) for value in values])
     if effect.said is not None:
         shell.said = renewed.value(effect.said)
     if effect.said_error is not None:

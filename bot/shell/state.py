@@ -137,13 +137,23 @@ class State:
             or any(body is not other.functions[name] for name, body in self.functions.items())
             or not _allsame(self.positional, other.positional)
             or len(self.captures) != len(other.captures)
-            or not all(_allsame(a, b) for (_, a), (_, b) in zip(self.captures, other.captures, strict=True))
         ):
             return None
         left, right = self.vars, other.vars
         changed = [name for name, var in left.items() if right.get(name) is not var]
         changed.extend(name for name in right if name not in left)
         return {name for name in changed if not same_variable(left.get(name), right.get(name))}
+
+    def outputs(self, other: State) -> list[tuple[list[Value], list[Value], list[Value]]]:
+        """Where captured output differs: (the capture, what both have written, what only this state has)."""
+        found = []
+        for (chunks, mine), (_, theirs) in zip(self.captures, other.captures, strict=True):
+            if not _allsame(mine, theirs):
+                both = 0
+                while both < min(len(mine), len(theirs)) and same(mine[both], theirs[both]):
+                    both += 1
+                found.append((chunks, mine[:both], mine[both:]))
+        return found
 
 
 def _allsame(left: list[Value], right: list[Value]) -> bool:

@@ -123,6 +123,8 @@ def run_script(
     machine = Machine(record, installed or {})
     programmes = Programmes(record=record, installed=installed or {}, path=machine.path)
     world = World(MemoryFiles(files), programmes, machine)
+    # Commands are recorded as they run, so each has to.
+    world.segments = None
     script = world.script(f"{WORKSPACE}/{name}", text)
     environment = dict(env or {})
     context = Context(WORKSPACE, (Mount(FOLDER, WORKSPACE),))

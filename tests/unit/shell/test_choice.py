@@ -54,6 +54,12 @@ JOINS = {
         ["serve --a --b", f"serve --a if 1 {NO}"],
         2,
     ),
+    "output that nobody looks at": ("A=$(if ASKED; then echo 1; else echo 2; fi); serve x", ["serve x"], 1),
+    "output that an argument has": (
+        "A=$(echo a; if ASKED; then echo 1; else echo 2; fi); serve \"${A//$'\\n'/}\"",
+        ["serve a1", f"serve a2 if 1 {NO}"],
+        2,
+    ),
     "a value set to the same on both ways": ("if ASKED; then A=1; else A=1; fi; serve $A", ["serve 1"], 1),
     "an option of the shell": ("if ASKED; then set -u; fi; serve x", ["serve x", f"serve x if 1 {NO}"], 2),
     "one test after another": (

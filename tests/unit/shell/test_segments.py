@@ -234,3 +234,37 @@ def test_an_effect_fits_where_all_that_it_depends_on_is_the_same(name: str) -> N
     script, library, times = ONCE[name]
     files = {"lib.sh": library, "first.sh": '. ./lib.sh\nserve first "$TP"\n', "second.sh": script}
     assert _taken_over(files, [("first.sh", {}), ("second.sh", {})]) == times
+
+
+CAPTURED = {
+    "a function whose output is read": ('. ./lib.sh\nserve "$(name)"\n', 'name() { echo "$MODEL-$TP"; }\n', 2),
+    "one that prints in one outcome only": (
+        '. ./lib.sh\nserve "$(name)"\n',
+        'name() { if [ -d /opt/x ]; then echo "$MODEL"; else echo other; fi; }\n',
+        5,
+    ),
+    "messages that are captured too": ('. ./lib.sh\nserve "$(name 2>&1)"\n', 'name() { echo "$MODEL" >&2; }\n', 2),
+    "a library under a path that is given": ('. "$HERE/lib.sh"\nserve "$NAME"\n', "NAME=$MODEL-$TP\n", 1),
+}
+
+
+@pytest.mark.parametrize("name", CAPTURED)
+def test_what_a_library_prints_is_taken_over(name: str) -> None:
+    script, library, times = CAPTURED[name]
+    files = {"lib.sh": library, "a.sh": script, "b.sh": script}
+    jobs: Jobs = [
+        ("a.sh", {"MODEL": "m", "TP": "1", "HERE": "."}),
+        ("b.sh", {"MODEL": "n", "TP": "2", "HERE": "."}),
+    ]
+    assert _plans(files, jobs, shared=True) == _plans(files, jobs, shared=False)
+    assert _taken_over(files, jobs) == times
+
+
+def test_a_turned_test_leaves_what_a_library_does_later() -> None:
+    files = {
+        "lib.sh": "f() { A=$1; B=$TP; }\n",
+        "a.sh": '. ./lib.sh\nif [ -d /opt/x ]; then W=1; else W=2; fi\nf a\nf b\nserve "$W" "$A" "$B"\n',
+    }
+    jobs: Jobs = [("a.sh", {"TP": "1"})]
+    assert _plans(files, jobs, shared=True) == _plans(files, jobs, shared=False)
+    assert _taken_over(files, jobs) == 3
