@@ -54,7 +54,7 @@ class Records:
         """The groups of records that a rule tells apart."""
         path = lineage(rule.view)
         outer = full_names(path[0].name, path[0].facts)
-        used = tuple(sorted(name for name in rule.names if name in outer))
+        used = tuple(sorted(name for name in rule.verdict_names if name in outer))
         if len(path) == 1:
             return self._grouped(path[0].name, used)
         found: Iterable[Group] = self._below(path[0].name, path[1].name, used)
@@ -66,7 +66,7 @@ class Records:
         """The innermost records, each once with the groups above it: servers share the records of equal options."""
         path = lineage(rule.view)
         outer = full_names(path[0].name, path[0].facts)
-        used = tuple(sorted(name for name in rule.names if name in outer))
+        used = tuple(sorted(name for name in rule.verdict_names if name in outer))
         key = (rule.view, used)
         found = self._members.get(key)
         if found is None:
@@ -157,23 +157,25 @@ def evaluate(rule: Rule, records: Records) -> list[Finding]:
         certainty = _applies(rule, group.chain)
         if certainty is None:
             continue
-        values, unknown = _facts(group.chain)
+        values, unknown = _facts(group.chain, rule.verdict_names)
         if rule.when is not None and rule.when.evaluate(values, unknown) is not True:
             continue
         if rule.require.evaluate(values, unknown) is not False:
             continue
-        message = rule.message.render(values, unknown)
-        subject = rule.subject.render(values, unknown) if rule.subject is not None else group.chain[-1].key
-        for core, span in _places(rule, group, context):
-            key = (span, message, certainty)
-            found = merged.get(key)
-            if found is None:
-                if len(merged) >= MAX_FINDINGS:
-                    break
-                chain = (core, *group.chain[1:])
-                found = merged[key] = _Merged(chain, message, subject, certainty, values, unknown, [])
-            if isinstance(core.source, JobSource):
-                found.jobs.append(core.source)
+        for told in _told_apart(rule, group):
+            values, unknown = _facts(told.chain, rule.names)
+            message = rule.message.render(values, unknown)
+            subject = rule.subject.render(values, unknown) if rule.subject is not None else told.chain[-1].key
+            for core, span in _places(rule, told, context):
+                key = (span, message, certainty)
+                found = merged.get(key)
+                if found is None:
+                    if len(merged) >= MAX_FINDINGS:
+                        break
+                    chain = (core, *told.chain[1:])
+                    found = merged[key] = _Merged(chain, message, subject, certainty, values, unknown, [])
+                if isinstance(core.source, JobSource):
+                    found.jobs.append(core.source)
     return [_finding(rule, span, one, context) for (span, *_), one in merged.items() if isinstance(span, Span)]
 
 
@@ -201,12 +203,28 @@ class _Merged:
     jobs: list[JobSource]
 
 
-def _facts(chain: Chain) -> tuple[dict[str, object], Mapping[str, frozenset[str]]]:
+def _told_apart(rule: Rule, group: Group) -> Iterable[Group]:
+    """The records of a group by what the texts of a finding say of them."""
+    path = lineage(rule.view)
+    outer = full_names(path[0].name, path[0].facts)
+    used = tuple(name for name in rule.names if name in outer)
+    apart: dict[object, Group] = {}
+    for core in group.outer:
+        apart.setdefault(_identity(core, used), Group((core, *group.chain[1:]), [])).outer.append(core)
+    return apart.values()
+
+
+def _facts(chain: Chain, names: Sequence[str]) -> tuple[dict[str, object], Mapping[str, frozenset[str]]]:
+    """These facts of a record, and the keys of map facts whose value is not known."""
     values: dict[str, object] = {}
     unknown: dict[str, frozenset[str]] = {}
     for core in chain:
-        values.update(core.values)
-        unknown.update(core.unknown)
+        own = core.values
+        for name in names:
+            if name in own:
+                values[name] = own[name]
+        if core.unknown:
+            unknown.update(core.unknown)
     return values, unknown
 
 

@@ -223,6 +223,27 @@ def shown(value: object) -> str:
     return str(value)
 
 
+def mentioned(texts: Iterable[str], facts: Mapping[str, Fact]) -> tuple[str, ...]:
+    """The facts that expressions name."""
+    return tuple(dict.fromkeys(name for text in texts for name in _mentions(text, facts)[0]))
+
+
+def template_expressions(text: str) -> list[str]:
+    """The expressions of a template as texts; nothing after a brace that is not closed."""
+    found: list[str] = []
+    index = 0
+    while (index := text.find("{", index)) >= 0:
+        if text.startswith("{{", index):
+            index += 2
+            continue
+        end = _closing(text, index + 1)
+        if end is None:
+            break
+        found.append(text[index + 1 : end])
+        index = end + 1
+    return found
+
+
 def compile_template(text: str, compile_expression: Callable[[str], Expression]) -> Template:
     """A text with expressions in braces.
 

@@ -14,7 +14,15 @@ from botlint.core.span import Problem, Span
 from botlint.documents.plain import load_plain
 from botlint.documents.yaml import Mapping as MappingNode
 from botlint.documents.yaml import Scalar, YamlDocument, find, load_yaml, to_plain
-from botlint.engine.predicates import Expression, ExpressionError, Template, Vocabulary, compile_template
+from botlint.engine.predicates import (
+    Expression,
+    ExpressionError,
+    Template,
+    Vocabulary,
+    compile_template,
+    mentioned,
+    template_expressions,
+)
 from botlint.engine.versions import VersionRange, parse_range
 from botlint.engine.views.registry import anchors_of, lineage, views, vocabulary
 
@@ -134,13 +142,20 @@ class Rule:
         return self._template(self.fix_form.title) if self.fix_form else None
 
     @cached_property
+    def verdict_names(self) -> tuple[str, ...]:
+        """The facts on which the verdict depends."""
+        return mentioned([self.require_text, self.when_text or ""], self._vocabulary.facts)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
-        """The facts on which verdict and texts of a finding depend."""
-        used: list[Expression | Template] = [self.require, self.message, self.remedy, *self.proof]
-        used.extend(one for one in (self.when, self.subject, self.fix_title) if one is not None)
-        used.extend(text for _, text in self.related)
-        used.extend(text for _, text, _ in self.fix)
-        return tuple(dict.fromkeys(name for one in used for name in one.names))
+        """The facts on which verdict and texts of a finding depend; nothing is compiled for that."""
+        texts = [self.require_text, self.when_text or ""]
+        templates = [self.message_text, self.remedy_text, self.subject_text or "", *self.proof_texts]
+        templates.extend(form.message for form in self.related_forms)
+        if self.fix_form is not None:
+            templates += [self.fix_form.title, *(edit.text for edit in self.fix_form.edits)]
+        texts.extend(part for text in templates for part in template_expressions(text))
+        return mentioned(texts, self._vocabulary.facts)
 
 
 def _plain_list(value: object) -> tuple[Any, ...]:
