@@ -21,7 +21,7 @@ from botlint.plan.servers import identify, may_serve
 from botlint.plan.versions import image_version
 from botlint.repo.files import Files
 from botlint.shell.paths import WORKSPACE, Context
-from botlint.shell.process import Call, Inputs, Leaf, Solved, Variable
+from botlint.shell.process import Call, Inputs, Leaf, Place, Solved, Variable
 from botlint.shell.values import Hole, Input, Resolved, Text, resolve
 from botlint.shell.world import Programmes, World
 
@@ -29,6 +29,12 @@ _DIGITS = re.compile(r"[0-9]+")
 
 MAX_POSSIBLE = 12
 """Alternatives that a plan lists."""
+
+MAX_CALLS = 10
+"""Scripts that start scripts, deep, among which a missing one is looked for."""
+
+STEP = "step.sh"
+"""What the script of a workflow's step is called."""
 
 MAX_ERROR = 300
 """Characters of an internal error that a plan's reason holds."""
@@ -176,7 +182,7 @@ class Planner:
         directory = environment.working_directory.strip("./")
         context = Context(f"{WORKSPACE}/{directory}" if directory else WORKSPACE)
         options = "e" if environment.shell.startswith(("bash", "sh")) else ""
-        process = self.world.process(script, identity, "step.sh", names, unknown, 0, context, options)
+        process = self.world.process(script, identity, STEP, names, unknown, 0, context, options)
         return process.solve(self.world, inputs), environment
 
     def _step(self, environment: JobEnvironment) -> tuple[Script, str]:
@@ -391,6 +397,12 @@ class _Reading:
             if outcome[0] != "exits" or last.leaf.kind != "exits" or last.leaf.code == 0:
                 break
             leaf, inputs = last.leaf, last.inputs
+        if solved.process.label == STEP and leaf is solved.leaf:
+            # The step only finds that a result is not there: a script that is missing is why.
+            missing = _missing(self.planner.world, solved, 0)
+            if missing is not None:
+                place, shown = missing
+                return Exit(code, place.path, place.line, f"{shown}: No such file or directory")
         assert leaf.place is not None
         message = "" if leaf.message is None else _shown(resolve(leaf.message, inputs))
         return Exit(code, leaf.place.path, leaf.place.line, message.strip())
@@ -451,6 +463,19 @@ def _chain(solved: Solved, above: list[Solved]) -> list[Solved]:
         solved = solved.child
         chain.append(solved)
     return chain
+
+
+def _missing(world: World, solved: Solved, depth: int) -> tuple[Place, str] | None:
+    """The first script that is started on a way and is not there: where it is started, and its name."""
+    if depth >= MAX_CALLS:
+        return None
+    for call, outcome, child in solved.process.calls(world, solved.inputs, solved.forced):
+        if outcome and outcome[0] == "missing":
+            return call.place, _script_name(call, solved.inputs)
+        found = None if child is None else _missing(world, child, depth + 1)
+        if found is not None:
+            return found
+    return None
 
 
 def _script_name(call: Call, inputs: Inputs) -> str:

@@ -8,7 +8,7 @@ interpreted anew. Jobs that differ in values which no test looked at share one i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -571,6 +571,25 @@ class Process:
                     known = seen[id(node)] = self._decide(world, node, inputs, depth)
                 outcome, child = known if known[1] is not None else (known[0], child)
             children = node.children  # type: ignore[union-attr]
+
+    def calls(self, world: World, inputs: Inputs, forced: dict[int, bool]) -> Iterator[tuple[Call, Any, Solved | None]]:
+        """The scripts that are started on a job's way, each with what it comes to and how it ends."""
+        children: dict[object, Node | Leaf] = self.root
+        outcome: object = None
+        while True:
+            node = children.get(outcome)
+            if node is None or isinstance(node, Leaf):
+                return
+            if isinstance(node, ChooseNode):
+                outcome = forced.get(node.site, "free")
+            else:
+                known = inputs.seen.get(id(node))
+                if known is None:
+                    known = inputs.seen[id(node)] = self._decide(world, node, inputs, 0)
+                outcome = known[0]
+                if isinstance(node, CallNode):
+                    yield node.call, outcome, known[1]
+            children = node.children
 
     @staticmethod
     def _decide(world: World, node: Node, inputs: Inputs, depth: int) -> tuple[object, Solved | None]:
