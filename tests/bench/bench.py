@@ -1,8 +1,9 @@
-"""Measure `botlint plan` on a checkout against that repository's own matrix generator.
+"""Measure `botlint plan` and `botlint check` on a checkout against that repository's own matrix generator.
 
-Both run as whole processes, cold, one after the other (A B A B ...), so that a change of the machine's speed hits both.
-Printed: medians, the ratio of medians, peak resident memory (the largest over the runs), and the start-up time of
-`botlint --version`.
+All run as whole processes, one after the other (A B A B ...), so that a change of the machine's speed hits all.
+`plan` and `check` are cold, without a cache; the warm check has a filled cache and one recipe that changed since, in a
+copy of the checkout. `shellcheck` reads the scripts of the checkout in one process. Printed: medians, ratios of medians,
+peak resident memory (the largest over the runs), and the start-up time of `botlint --version`.
 
 usage: bench.py CHECKOUT [--botlint PATH] [--runs N]
 """
@@ -11,12 +12,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,11 +35,14 @@ class Subject:
     command: Sequence[str]
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
+    statuses: tuple[int, ...] = (0,)
+    prepare: Callable[[], None] = lambda: None
     seconds: list[float] = field(default_factory=list)
     peak_kib: list[int] = field(default_factory=list)
 
     def run(self, *, keep: bool) -> None:
         """Run once; raises SystemExit with the output when the command fails."""
+        self.prepare()
         with tempfile.TemporaryFile() as errors:
             started = time.perf_counter()
             process = subprocess.Popen(
@@ -50,7 +56,7 @@ class Subject:
             _, status, usage = os.wait4(process.pid, 0)
             elapsed = time.perf_counter() - started
             process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode != 0:
+            if process.returncode not in self.statuses:
                 errors.seek(0)
                 message = errors.read().decode(errors="replace")
                 raise SystemExit(f"{' '.join(self.command)} gave {process.returncode}:\n{message[-2000:]}")
@@ -81,6 +87,42 @@ def generator_command(repository: Path) -> list[str]:
     raise SystemExit(f"{repository} has no *-master.yaml in {' or '.join(map(str, CONFIG_FOLDERS))}")
 
 
+SCRIPT_SUFFIXES = (".sh", ".slurm", ".sbatch")
+
+
+def scripts(repository: Path) -> list[str]:
+    """The shell scripts of a checkout by their names."""
+    found = [path for path in repository.rglob("*") if path.suffix in SCRIPT_SUFFIXES and path.is_file()]
+    return sorted(str(path.relative_to(repository)) for path in found if ".git" not in path.parts)
+
+
+def recipe_of(repository: Path) -> Path:
+    """A recipe that jobs of the checkout reach: the first one that serves."""
+    from botlint.plan.build import Planner
+    from botlint.repo.open import open_files
+
+    planner = Planner(open_files(repository))
+    for job in planner.jobs:
+        launch = planner.plan(job).launch
+        if launch.outcome == "serves" and launch.recipe is not None:
+            return repository / launch.recipe
+    raise SystemExit(f"no job of {repository} reaches a recipe")
+
+
+@contextmanager
+def changing_copy(repository: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
+    """A copy of the checkout without its history, and what changes one of its recipes once more."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy"
+        shutil.copytree(repository, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        recipe = recipe_of(copy)
+
+        def change() -> None:
+            recipe.write_text(recipe.read_text(encoding="utf-8") + "# once more\n", encoding="utf-8")
+
+        yield copy, change
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("checkout", type=Path)
@@ -90,7 +132,7 @@ def main() -> None:
     repository: Path = options.checkout.resolve()
     botlint = str(Path(options.botlint).absolute()) if "/" in options.botlint else options.botlint
 
-    with tempfile.TemporaryDirectory() as bytecode:
+    with tempfile.TemporaryDirectory() as bytecode, changing_copy(repository) as (copy, change):
         plan = Subject(
             "botlint plan",
             [botlint, "plan", "--repo", ".", "--format", "json", "--no-cache", "--quiet", "--output", os.devnull],
@@ -101,14 +143,27 @@ def main() -> None:
             "own generator", generator_command(repository), repository, {"PYTHONPYCACHEPREFIX": bytecode}
         )
         version = Subject("botlint --version", [botlint, "--version"], repository)
+        check = [botlint, "check", ".", "--format", "json", "--quiet", "--output", os.devnull]
+        cold = Subject("botlint check", [*check, "--no-cache"], repository, statuses=(0, 1))
+        cache = {"XDG_CACHE_HOME": bytecode}
+        warm = Subject("warm check", check, copy, cache, statuses=(0, 1), prepare=change)
+        subjects = [plan, generator, version, cold, warm]
+        shellcheck = shutil.which("shellcheck", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
+        if shellcheck is not None:
+            words = [shellcheck, "--format=json", *scripts(repository)]
+            subjects.append(Subject("shellcheck", words, repository, statuses=(0, 1)))
         for number in range(options.runs + 1):
-            for subject in (plan, generator, version):
+            for subject in subjects:
                 subject.run(keep=number > 0)
 
     print(f"{repository}: {options.runs} runs each, {os.cpu_count()} cores")
-    for subject in (plan, generator, version):
+    for subject in subjects:
         print(subject.line())
-    print(f"ratio of medians   {plan.median / generator.median:.2f}   (botlint plan / own generator)")
+    print("ratios of medians")
+    for subject in (plan, cold, warm):
+        print(f"  {subject.median / generator.median:6.2f}   {subject.name} / own generator")
+    for subject in subjects[5:]:
+        print(f"  {cold.median / subject.median:6.2f}   {cold.name} / {subject.name}")
 
 
 if __name__ == "__main__":
