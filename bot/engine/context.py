@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from botlint.core.finding import Note, NoteKind
-from botlint.documents.bash import Script, parse_script
+from botlint.documents.bash import Script
 from botlint.documents.yaml import YamlDocument, load_yaml
 from botlint.plan.build import Planner
 from botlint.plan.explain import Explainer
@@ -53,7 +53,12 @@ class Context:
 
     @cached_property
     def planner(self) -> Planner:
-        return Planner(self.files)
+        planner = Planner(self.files)
+        if self.base is not None:
+            # Most scripts are the same in both revisions: they are read once.
+            before = self.base.planner.world
+            planner.world.scripts, planner.world.texts = before.scripts, before.texts
+        return planner
 
     @cached_property
     def jobs(self) -> list[Job]:
@@ -74,11 +79,15 @@ class Context:
 
     def script(self, path: str) -> Script | None:
         """A shell script, read once; None if it is not there or not text."""
-        return self._file("script", path, parse_script)
+        return self._file("script", path, lambda text, name: self.planner.world.script(name, text))
 
     def _file(self, kind: str, path: str, read: Callable[[str, str], T]) -> T | None:
         key = (kind, path)
         if key not in self._shared:
             source = self.files.text(path)
-            self._shared[key] = None if source is None else read(source.text, path)
+            before = None if self.base is None or source is None else self.base.files.text(path)
+            if self.base is not None and before is not None and source is not None and before.text == source.text:
+                self._shared[key] = self.base._file(kind, path, read)
+            else:
+                self._shared[key] = None if source is None else read(source.text, path)
         return self._shared[key]  # type: ignore[return-value]
