@@ -13,10 +13,10 @@ no-enable-prefix-caching: true
 max-cudagraph-capture-size: 2048
 max-num-batched-tokens: 8192
 max-model-len: $MAX_MODEL_LEN
+moe-backend: flashinfer_trtllm
 YAML
 
 export TORCH_CUDA_ARCH_LIST="10.0"
-export VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8=1
 
 SERVER_LOG="server.log"
 start_gpu_monitor

@@ -8,7 +8,7 @@ check_env_vars MODEL TP CONC ISL OSL MAX_MODEL_LEN RANDOM_RANGE_RATIO RESULT_FIL
 hf download "$MODEL"
 
 export VLLM_ROCM_USE_AITER=1
-export VLLM_USE_AITER_UNIFIED_ATTENTION=1
+export VLLM_ROCM_USE_AITER_UNIFIED_ATTENTION=1
 export HSA_NO_SCRATCH_RECLAIM=1
 
 # A lone GPU is bound by its queue: larger batches only pay with more than one rank.
@@ -31,7 +31,6 @@ vllm serve "$MODEL" \
     --max-num-seqs "$CONC" \
     --block-size 64 \
     --no-enable-prefix-caching \
-    --disable-log-requests \
     --async-scheduling > "$SERVER_LOG" 2>&1 &
 SERVER_PID=$!
 

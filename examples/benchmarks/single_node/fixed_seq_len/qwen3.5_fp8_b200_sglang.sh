@@ -7,8 +7,7 @@ check_env_vars MODEL TP EP_SIZE CONC ISL OSL RANDOM_RANGE_RATIO RESULT_FILENAME
 
 [[ "$MODEL" == /* ]] || hf download "$MODEL"
 
-export SGL_ENABLE_JIT_DEEPGEMM=false
-export SGLANG_ENABLE_FLASHINFER_GEMM=true
+export SGLANG_ENABLE_JIT_DEEPGEMM=false
 
 if [ "${DP_ATTENTION}" = "true" ]; then
     ATTENTION="--enable-dp-attention --dp-size $TP"
@@ -28,9 +27,10 @@ PYTHONNOUSERSITE=1 python3 -m sglang.launch_server \
     --ep-size "$EP_SIZE" $ATTENTION \
     --trust-remote-code \
     --kv-cache-dtype fp8_e4m3 \
+    --fp8-gemm-backend flashinfer_trtllm \
     --mem-fraction-static 0.82 \
     --context-length $((ISL + OSL + 20)) \
-    --cuda-graph-max-bs "$CONC" \
+    --cuda-graph-max-bs-decode "$CONC" \
     --max-running-requests "$CONC" \
     --disable-radix-cache > "$SERVER_LOG" 2>&1 &
 SERVER_PID=$!

@@ -9,11 +9,7 @@ check_env_vars MODEL TP EP_SIZE CONC ISL OSL RANDOM_RANGE_RATIO RESULT_FILENAME
 
 export SGLANG_ENABLE_SPEC_V2=1
 
-# golden_al_distribution/qwen3.5_mtp.yaml: qwen3.5.thinking_on[3]
 NUM_STEPS=3
-if [ "$EVAL_ONLY" != "true" ]; then
-    export SGLANG_SIMULATE_ACC_LEN=3.39
-fi
 
 SERVER_LOG="server.log"
 start_gpu_monitor
@@ -29,6 +25,7 @@ python3 -m sglang.launch_server \
     --mem-fraction-static 0.8 \
     --context-length "$((ISL + OSL + 20))" \
     --max-running-requests "$CONC" \
+    --disable-radix-cache \
     --speculative-algorithm NEXTN \
     --speculative-num-steps "$NUM_STEPS" \
     --speculative-eagle-topk 1 \
