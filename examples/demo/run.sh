@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Show botlint at work on the miniature repository beside this folder: its plans, then what the last change made different.
+# Show botlint at work on the miniature repository beside this folder: its plans, what the last change made different, and
+# what is wrong with it.
 # usage: run.sh [BOTLINT]
 set -euo pipefail
 
@@ -25,7 +26,8 @@ git_in_work() {
 echo "== 1. What every job of examples/ starts"
 show plan --repo "$examples"
 
-# The base revision has the healthy copy of one recipe; the next one tunes it and breaks five jobs that it does not mention.
+# The base revision has the healthy copy of one recipe; the next one tunes it, says so in the changelog, and breaks five jobs
+# that it does not mention.
 cp -R "$examples/." "$work"
 rm -rf "$work/demo"
 cp -R "$here/healthy/." "$work"
@@ -33,7 +35,7 @@ git_in_work init -q
 git_in_work checkout -q -b main
 git_in_work add -A
 git_in_work commit -q -m "Measure MiniMax-M3 on MI355X"
-cp -R "$examples/benchmarks/." "$work/benchmarks"
+cp -R "$examples/benchmarks" "$examples/perf-changelog.yaml" "$work"
 git_in_work add -A
 git_in_work commit -q -m "Tune MiniMax-M3 on MI355X"
 
@@ -46,5 +48,13 @@ echo "== 3. What the change makes different in what is launched"
 show diff HEAD~1 HEAD --repo "$work"
 
 echo
-echo "== 4. Why the two jobs exit: where the value comes from, and which test it meets"
+echo "== 4. What is wrong with it"
+show check "$work" --base HEAD~1
+
+echo
+echo "== 5. What the rule of the second finding knows"
+show explain shuffled-kv-heads
+
+echo
+echo "== 6. Why the two jobs exit: where the value comes from, and which test it meets"
 show plan minimaxm3-fp4-mi355x-vllm-agentic-mtp --where kv-offloading=dram conc=32 --explain KV_OFFLOAD_BACKEND --repo "$examples"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from botlint.cli import main
 from botlint.layouts.inferencex.environments import Workflows
 from botlint.layouts.inferencex.jobs import expand_all, load_configs, load_runners
 from botlint.plan.build import Planner
@@ -22,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 SCRIPTS = sorted(EXAMPLES.rglob("*.sh"))
 PLANTED = "minimaxm3-fp4-mi355x-vllm-agentic-mtp"
+RECIPE = "benchmarks/single_node/agentic/minimaxm3_fp4_mi355x_mtp.sh"
 
 STUB = r"""#!/bin/sh
 # Records the server's words and environment; runs what launchers wrap; answers what scripts ask; else succeeds.
@@ -210,10 +213,44 @@ def test_workflows_give_the_environment_that_bash_is_run_with() -> None:
             assert {name: environment.values[name] for name in expected} == expected, row["exp-name"]
 
 
-def test_healthy_copy_differs_in_the_planted_recipe_only() -> None:
+def test_healthy_copy_differs_in_the_planted_recipe_and_its_changelog_only() -> None:
     healthy = EXAMPLES / "demo" / "healthy"
     files = [path.relative_to(healthy) for path in healthy.rglob("*") if path.is_file()]
-    assert [path.as_posix() for path in files] == ["benchmarks/single_node/agentic/minimaxm3_fp4_mi355x_mtp.sh"]
+    assert sorted(path.as_posix() for path in files) == [RECIPE, "perf-changelog.yaml"]
+
+
+def report(repository: Path, out: Path) -> dict[str, Any]:
+    main(["check", str(repository), "--format", "json", "-o", str(out)])
+    parsed: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+    return parsed
+
+
+@pytest.mark.parametrize("healthy", [False, True], ids=["planted", "healthy"])
+def test_check_reports_the_planted_defects_and_nothing_else(healthy: bool, tmp_path: Path) -> None:
+    checked = report(copy_of(tmp_path, healthy=healthy), tmp_path / "report.json")
+    assert (checked["notes"], checked["failures"]) == ([], [])
+    found = [
+        (
+            *(finding[key] for key in ("rule", "severity", "certainty", "path", "line")),
+            [(job["entry"], job["arm"], job["conc"]) for job in finding["jobs"]],
+            [(place["path"], place["line"]) for place in finding["related"]][:1],
+        )
+        for finding in checked["findings"]
+    ]
+    configs = "configs/amd-master.yaml"
+    planted = [
+        ("job-exits", "error", "certain", RECIPE, 41, [(PLANTED, 2, 32), (PLANTED, 2, 40)], [(configs, 54)]),
+        (
+            "shuffled-kv-heads",
+            "error",
+            "certain",
+            RECIPE,
+            59,
+            [(PLANTED, 1, 1), (PLANTED, 1, 2), (PLANTED, 1, 5)],
+            [(configs, 53)],
+        ),
+    ]
+    assert found == ([] if healthy else planted)
 
 
 HARNESS = {"PATH", "PWD", "OLDPWD", "SHLVL", "_", "RECORD", "REAL_SLEEP"}
@@ -267,13 +304,27 @@ def test_demo_shows_exactly_what_the_change_breaks() -> None:
         env={name: text for name, text in os.environ.items() if not name.startswith("GIT_")},
     )
     assert process.returncode == 0, process.stderr
-    change = process.stdout.partition("== 3.")[2].partition("== 4.")[0].split("$ botlint", 1)[1].splitlines()[2:]
-    entry, script = PLANTED, "benchmarks/single_node/agentic/minimaxm3_fp4_mi355x_mtp.sh"
+    sections = {text[:1]: text.split("$ botlint", 1)[-1].splitlines() for text in process.stdout.split("\n== ")[1:]}
+    change, entry = sections["3"][2:], PLANTED
     assert [" ".join(line.split()) for line in change if line.strip() and not line.startswith("(exit")] == [
         f"{entry} 3 of 11 jobs: tp 2, kv-offloading none, conc 1, 2, 5",
         "~ VLLM_ROCM_SHUFFLE_KV_CACHE_LAYOUT 0 -> 1",
         f"{entry} 2 of 11 jobs: tp 4, kv-offloading dram, kv-offload-backend lmcache 0.5.3, conc 32, 40",
         "~ outcome serves -> exits 1",
-        f"now at {script}:41: Error: KV_OFFLOAD_BACKEND=lmcache is not supported here (empty or vllm-native)",
+        f"now at {RECIPE}:41: Error: KV_OFFLOAD_BACKEND=lmcache is not supported here (empty or vllm-native)",
         "5 of 63 jobs changed, 0 added, 0 removed",
     ]
+    check = sections["4"]
+    assert check[0].endswith("--base HEAD~1")
+    assert [line.partition(":")[0] for line in check if line.startswith(("error", "warning", "info"))] == [
+        "error[job-exits]",
+        "error[shuffled-kv-heads]",
+    ]
+    assert [line.strip() for line in check if "-->" in line] == [f"--> {RECIPE}:41:1", f"--> {RECIPE}:59:8"]
+    assert [line.strip() for line in check if line.startswith("  jobs:")] == [
+        "jobs: 2 jobs of 1 entry",
+        "jobs: 3 jobs of 1 entry",
+    ]
+    assert "2 errors; 63 jobs (61 serve, 2 exit)" in check
+    assert "(exit code 1)" in check
+    assert sections["5"][2].startswith("# shuffled-kv-heads")
