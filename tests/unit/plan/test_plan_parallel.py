@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -30,8 +30,10 @@ def _use(monkeypatch: pytest.MonkeyPatch, processors: int) -> list[int]:
     started: list[int] = []
     start = parallel._start
 
-    def noted(planner: Planner, jobs: list[Job]) -> tuple[int, int]:
-        child = start(planner, jobs)
+    def noted(
+        planner: Planner, jobs: Sequence[Job], share: parallel._Share, make: parallel.Make[object]
+    ) -> tuple[int, int]:
+        child = start(planner, jobs, share, make)
         started.append(child[0])
         return child
 
@@ -78,10 +80,13 @@ def test_plans_come_in_the_order_of_the_jobs(monkeypatch: pytest.MonkeyPatch) ->
         assert [plan.job for plan in parallel.plan_jobs(planner, jobs)] == [job.row for job in jobs]
 
 
-def test_each_label_is_planned_in_one_process() -> None:
+@pytest.mark.parametrize("most", [1, 2, parallel.MAX_GROUPS])
+def test_each_label_is_planned_in_one_process(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(parallel, "MAX_GROUPS", most)
     with open_files(EXAMPLES) as files:
         jobs = Planner(files).jobs
-    parts = parallel._split(jobs, 3)
+    parts = parallel._groups(jobs)
+    assert len(parts) <= most + 1
     assert sorted(index for part in parts for index in part) == list(range(len(jobs)))
     labels = [{str(jobs[index].row["runner"]) for index in part} for part in parts]
     assert sum(map(len, labels)) == len(set().union(*labels))
