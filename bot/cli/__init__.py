@@ -6,8 +6,9 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import click
 
@@ -111,6 +112,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         place = f": {error.filename}" if error.filename else ""
         return _fail(CannotFinish(f"{error.strerror or error}{place}"))
     return status
+
+
+def run() -> NoReturn:
+    """Run the command line of this process and end it, without taking everything apart that a check has built up."""
+    status = main()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError, ValueError):
+                stream.flush()
+    os._exit(status)
 
 
 def _dispatch(argv: Sequence[str]) -> int:
