@@ -18,7 +18,7 @@ import pytest
 
 import botlint
 import botlint.cli
-from botlint.cli import COMMANDS, Registration, main
+from botlint.cli import COMMANDS, Registration, main, run
 from botlint.cli.common import Settings, common_options
 from botlint.core.errors import BotlintError, CannotFinish, NothingToCheck, UsageError
 
@@ -68,9 +68,9 @@ def test_version_is_the_same_everywhere() -> None:
     assert importlib.metadata.version("botlint") == botlint.__version__
 
 
-def test_console_script_points_at_main() -> None:
+def test_console_script_points_at_run() -> None:
     (script,) = importlib.metadata.entry_points(group="console_scripts", name="botlint")
-    assert script.load() is main
+    assert script.load() is run
 
 
 @pytest.mark.parametrize("folder", ["bot", "rules", "schemas"])
