@@ -175,6 +175,8 @@ class _Parser:
         self.kind = ""
         self.word = ""
         self.depth = 0
+        self.wrong: Wrong | None = None
+        """The mistake at which reading has ended."""
         self.advance()
 
     def advance(self) -> None:
@@ -199,6 +201,13 @@ class _Parser:
             self.at -= 1
             self.word = self.word[0]
 
+    def until(self, done: list[Node], error: str) -> Node:
+        """What bash evaluates of an expression with a mistake: everything before it."""
+        self.wrong = Wrong(error)
+        self.at = len(self.text)
+        self.kind = self.word = ""
+        return Comma((*done, self.wrong))
+
     def comma(self) -> Node:
         self.depth += 1
         if self.depth > MAX_DEPTH:
@@ -209,10 +218,7 @@ class _Parser:
                 self.advance()
                 items.append(self.assignment())
             except ArithmeticError_ as error:
-                if self.depth > 1:
-                    raise
-                items.append(Wrong(str(error)))
-                self.kind = self.word = ""
+                return self.until(items, str(error))
         self.depth -= 1
         return items[0] if len(items) == 1 else Comma(tuple(items))
 
@@ -235,10 +241,21 @@ class _Parser:
         condition = self.binary(1)
         if self.word != "?":
             return condition
+        read: list[Node] = []
+        try:
+            return self.branches(condition, read)
+        except ArithmeticError_ as error:
+            return self.until([Ternary(condition, read[0], Num(0)) if read else condition], str(error))
+
+    def branches(self, condition: Node, read: list[Node]) -> Node:
+        """What follows the `?` of a condition; the first of the two is noted in `read`."""
         self.advance()
         if self.word == ":" or not self.kind:
             raise ArithmeticError_("expression expected")
         then = self.comma()
+        read.append(then)
+        if self.wrong is not None:
+            return Comma((Ternary(condition, then, Num(0)), self.wrong))
         if self.word != ":":
             raise ArithmeticError_("`:' expected for conditional expression")
         self.advance()
@@ -249,21 +266,28 @@ class _Parser:
             raise ArithmeticError_("expression recursion level exceeded")
         otherwise = self.conditional()
         self.depth -= 1
-        return Ternary(condition, then, otherwise)
+        return self.all_read(Ternary(condition, then, otherwise))
+
+    def all_read(self, node: Node) -> Node:
+        """An expression that may skip a part of itself, but no mistake in it."""
+        return node if self.wrong is None else Comma((node, self.wrong))
 
     def binary(self, level: int) -> Node:
         left = self.unary()
         self.split()
         while (own := _LEVELS.get(self.word, 0)) >= level:
             operator = self.word
-            self.advance()
-            # Only `**` binds to the right, and it takes unary operands on both sides.
-            self.depth += 1
-            if self.depth > MAX_DEPTH:
-                raise ArithmeticError_("expression recursion level exceeded")
-            right = self.binary(own if operator == "**" else own + 1)
+            try:
+                self.advance()
+                # Only `**` binds to the right, and it takes unary operands on both sides.
+                self.depth += 1
+                if self.depth > MAX_DEPTH:
+                    raise ArithmeticError_("expression recursion level exceeded")
+                right = self.binary(own if operator == "**" else own + 1)
+            except ArithmeticError_ as error:
+                return self.until([left], str(error))
             self.depth -= 1
-            left = Binary(operator, left, right)
+            left = self.all_read(Binary(operator, left, right))
             self.split()
         return left
 
@@ -294,9 +318,12 @@ class _Parser:
         if self.word == "(":
             self.advance()
             inner = self.comma()
-            if self.word != ")":
-                raise ArithmeticError_("missing `)'")
-            self.advance()
+            try:
+                if self.word != ")" and self.wrong is None:
+                    raise ArithmeticError_("missing `)'")
+                self.advance()
+            except ArithmeticError_ as error:
+                return self.until([inner], str(error))
             # An own node keeps `(a) = 1` from being an assignment.
             return Unary("+", inner) if isinstance(inner, Var) else inner
         raise ArithmeticError_("syntax error: operand expected")
@@ -341,9 +368,7 @@ def parse_arithmetic(text: str) -> Node:
     if not parser.kind:
         return Num(0)
     node = parser.comma()
-    if parser.kind:
-        raise ArithmeticError_("syntax error in expression")
-    return node
+    return parser.until([node], "syntax error in expression") if parser.kind else node
 
 
 def apply_unary(operator: str, value: int) -> int:
