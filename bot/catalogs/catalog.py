@@ -206,6 +206,14 @@ class History:
         return first[0].version if first else None
 
 
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Why a version does not have a name that others have: an earlier one removed it, or a later one adds it."""
+
+    removed_in: str | None = None
+    added_in: str | None = None
+
+
 class Catalog:
     """The catalog of one framework; build one by `load`."""
 
@@ -412,6 +420,19 @@ class Catalog:
             events += self._events(section, places, changes)
         events.sort(key=lambda event: (self._timeline.places[event.version], event.section))
         return History(name, tuple(events), self.replacement(name))
+
+    def absence(self, name: str, version: str) -> Absence:
+        """Return which version removed a name before this one, else which one after it adds the name.
+
+        A name may go and come back: what counts is on which side of the version it last went, or first comes.
+        """
+        place = self._timeline.places[version]
+        events = [event for event in self.history(name).events if event.change != "changed"]
+        before = [event for event in events if self._timeline.places[event.version] <= place]
+        if before and before[-1].change == "removed":
+            return Absence(removed_in=before[-1].version)
+        added = (event.version for event in events[len(before) :] if event.change == "added")
+        return Absence(added_in=next(added, None))
 
     def ever(self, name: str) -> bool:
         """Whether some version has a flag spelling, variable, option or group member of this name."""

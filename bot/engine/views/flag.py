@@ -182,13 +182,13 @@ def _wants(use: FlagUse) -> bool:
 def _absent(values: dict[str, FactValue], spelling: str, frame: Frame) -> None:
     """What is known about an option that no version of the image takes."""
     name = options.spelled(spelling, frame)
-    life = frame.catalog.history(name)
+    absence = frame.catalog.absence(name, frame.newest)
     closest = frame.catalog.closest(spelling, frame.newest)
     near = closest is not None and options.misspelt(spelling, closest)
     values |= {
         "ever": frame.catalog.ever(name),
-        "removed_in": life.removed_in or "",
-        "added_in": life.added_in or "",
+        "removed_in": absence.removed_in or "",
+        "added_in": absence.added_in or "",
         "replaced_by": options.successor(name, frame)[0],
         "closest": closest or "",
         "near": near,
@@ -218,8 +218,8 @@ VIEW = View(
         Fact("gone", "bool", "the image is older than the catalog, whose oldest version does not take it"),
         Fact("everywhere", "bool", "all versions that the image may have take it"),
         Fact("ever", "bool", "some version of the framework takes it"),
-        Fact("removed_in", "string", "version that removed it for good, empty if there is none"),
-        Fact("added_in", "string", "version that added it, empty if it is older than the catalog"),
+        Fact("removed_in", "string", "version up to the image's that removed it, empty if there is none"),
+        Fact("added_in", "string", "version after the image's that adds it, empty if an earlier one removed it"),
         Fact("replaced_by", "string", "what took its place, empty if that is not known"),
         Fact("closest", "string", "the nearest option of the version, empty if none is near"),
         Fact("near", "bool", "the nearest option differs only by a slip"),

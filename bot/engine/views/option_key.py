@@ -127,12 +127,12 @@ def _core(
 
 def _absent(values: dict[str, FactValue], config: str, name: str, frame: Frame) -> None:
     full = f"{config}.{name}"
-    life = frame.catalog.history(full)
+    absence = frame.catalog.absence(full, frame.newest)
     values |= {
         "ever": frame.catalog.ever(full),
-        "removed_in": life.removed_in or "",
-        "added_in": life.added_in or "",
-        "replaced_by": (life.instead or "").removeprefix(f"{config}."),
+        "removed_in": absence.removed_in or "",
+        "added_in": absence.added_in or "",
+        "replaced_by": (frame.catalog.replacement(full) or "").removeprefix(f"{config}."),
         "closest": options.nearest(name, frame.catalog.keys_of(config, frame.newest)),
     }
 
@@ -166,8 +166,8 @@ VIEW = View(
         Fact("custom", "bool", "the image was built from a branch and may know what no release has"),
         Fact("known", "bool", "a version that the image may have takes the key"),
         Fact("ever", "bool", "some version of the framework takes it"),
-        Fact("removed_in", "string", "version that removed it for good, empty if there is none"),
-        Fact("added_in", "string", "version that added it, empty if it is older than the catalog"),
+        Fact("removed_in", "string", "version up to the image's that removed it, empty if there is none"),
+        Fact("added_in", "string", "version after the image's that adds it, empty if an earlier one removed it"),
         Fact("replaced_by", "string", "what took its place, empty if that is not known"),
         Fact("closest", "string", "the nearest key of the class, empty if none is near"),
         Fact("deprecated", "bool", "all versions that the image may have call it deprecated"),

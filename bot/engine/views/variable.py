@@ -143,16 +143,16 @@ def _judge_value(values: dict[str, FactValue], value: str, found: Sequence[Varia
 
 def _absent(values: dict[str, FactValue], name: str, catalog: Catalog, frame: Frame) -> None:
     """What is known about a variable that no version of the image reads."""
-    life = catalog.history(name)
+    absence = catalog.absence(name, frame.newest)
     closest = catalog.closest(name, frame.newest, "environment") or _one_word_off(name, catalog, frame)
     near = bool(closest) and options.misspelt(name, closest) and options.everywhere(closest, frame)
     instead, known = options.successor(name, frame)
-    if not instead and near and life.removed_in and catalog.history(closest).added_in == life.removed_in:
+    if not instead and near and absence.removed_in and catalog.history(closest).added_in == absence.removed_in:
         instead, known = closest, True
     values |= {
         "ever": catalog.ever(name),
-        "removed_in": life.removed_in or "",
-        "added_in": life.added_in or "",
+        "removed_in": absence.removed_in or "",
+        "added_in": absence.added_in or "",
         "replaced_by": instead,
         "replacement_known": known,
         "replacing_flag": instead.lstrip("-").replace("-", "_") if instead.startswith("-") else "",
@@ -186,8 +186,8 @@ VIEW = View(
         Fact("undeclared", "bool", "it is only mentioned in the source, without a declaration"),
         Fact("used_here", "bool", "a script of the repository itself reads it"),
         Fact("ever", "bool", "some version of the framework reads it"),
-        Fact("removed_in", "string", "version that removed it for good, empty if there is none"),
-        Fact("added_in", "string", "version that added it, empty if it is older than the catalog"),
+        Fact("removed_in", "string", "version up to the image's that removed it, empty if there is none"),
+        Fact("added_in", "string", "version after the image's that adds it, empty if an earlier one removed it"),
         Fact("replaced_by", "string", "what took its place, empty if that is not known"),
         Fact("replacement_known", "bool", "all versions that the image may have know what took its place"),
         Fact("replacing_flag", "string", "canonical name of the option that took its place, empty if none did"),

@@ -6,6 +6,7 @@ import pytest
 
 from botlint.catalogs.catalog import (
     FRAMEWORKS,
+    Absence,
     Catalog,
     UnknownFrameworkError,
     UnknownVersionError,
@@ -280,6 +281,20 @@ def test_every_minor_release_of_vllm_is_there() -> None:
 def test_when_names_came_and_went(framework: str, name: str, added: str | None, removed: str | None) -> None:
     history = load(framework).history(name)
     assert (history.added_in, history.removed_in) == (added, removed)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "absence"),
+    [
+        ("--moe-backend", "0.16.0", Absence(added_in="0.17.0")),
+        ("--calculate-kv-scales", "0.28.0", Absence(removed_in="0.28.0")),
+        ("--disable-log-requests", "0.27.1", Absence(removed_in="0.17.0")),
+        ("--nope", "0.27.1", Absence()),
+    ],
+    ids=["not yet", "no more", "for some releases", "never"],
+)
+def test_why_a_version_does_not_have_a_name(name: str, version: str, absence: Absence) -> None:
+    assert load("vllm").absence(name, version) == absence
 
 
 def test_facts_of_single_versions() -> None:
