@@ -181,7 +181,9 @@ def write_docs(settings: Settings, folder: Path, only_check: bool) -> int:
 
     pages = all_pages(builtin_rules())
     found = (
-        {path.name: path.read_bytes().decode("utf-8") for path in sorted(folder.glob("*.md"))} if folder.is_dir() else {}
+        {path.name: path.read_bytes().decode("utf-8") for path in sorted(folder.glob("*.md"))}
+        if folder.is_dir()
+        else {}
     )
     stale = [name for name, text in pages.items() if found.get(name) != text]
     gone = [name for name, text in found.items() if name not in pages and text.startswith(NOTICE)]
