@@ -1,8 +1,8 @@
 """Measure `botlint plan` and `botlint check` on a checkout against that repository's own matrix generator.
 
 All run as whole processes, one after the other (A B A B ...), so that a change of the machine's speed hits all.
-`plan` and `check` are cold, without a cache; the warm check has a filled cache and one recipe that changed, in a
-copy of the checkout. `shellcheck` reads the scripts of the checkout in one process. Printed: medians, ratios of medians,
+`plan` and `check` are cold, without a cache; the warm check has a filled cache and one recipe that changed in a copy
+of the checkout. `shellcheck` reads the scripts of the checkout in one process. Printed: medians, ratios of medians,
 peak resident memory (the largest over the runs), and the start-up time of `botlint --version`.
 
 usage: bench.py CHECKOUT [--botlint PATH] [--runs N]

@@ -70,7 +70,7 @@ def test_a_fault_is_not_an_unknown() -> None:
 
 def test_a_rule_cannot_run_for_long() -> None:
     text = "server.names.all(a, server.names.all(b, server.names.all(c, a + b + c != '')))"
-    with pytest.raises(RuleFault, match="(?i)budget"):
+    with pytest.raises(RuleFault, match=r"(?i)budget"):
         WORDS.compile(text).evaluate({"server.names": [str(n) for n in range(300)]}, NONE)
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from botlint.fixes.edits import apply_fix
 from botlint.engine.examples import run_examples
 from botlint.engine.pages import all_pages
 from botlint.engine.rules import Rule, builtin_files, builtin_rules, load_rule
+from botlint.fixes.edits import apply_fix
 
 DOCS = Path(__file__).parents[3] / "docs" / "rules"
 RULES = {path: load_rule(file.read_text(encoding="utf-8"), path, family) for family, path, file in builtin_files()}
