@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from botlint.core.span import Span
 from botlint.engine.analysis import recipes
 from botlint.engine.analysis.arms import ROLES, EntryArm, all_arms
+from botlint.engine.analysis.runners import launchers_for
 
 if TYPE_CHECKING:
     from botlint.engine.context import Context
@@ -38,13 +39,18 @@ def uses(arm: EntryArm) -> Iterator[Use]:
     yield from found.values()
 
 
+def recipe_of(context: Context, use: Use) -> str | None:
+    """The repository's recipe that a setting names on the runners of its entry; None where there is none."""
+    path = recipes.as_recipe_path(use.argument)[0]
+    return context.once(recipes.overlays).find(path, launchers_for(context, use.arm.entry.values.get("runner")))
+
+
 def used_recipes(context: Context) -> dict[str, list[str]]:
     """The repository's recipes that an arm points at, each with the entries that do."""
-    known = context.once(recipes.overlays)
     found: dict[str, list[str]] = {}
     for arm in context.once(all_arms):
         for use in uses(arm):
-            path = known.find(recipes.as_recipe_path(use.argument)[0])
+            path = recipe_of(context, use)
             if path is not None:
                 found.setdefault(path, []).append(arm.entry.name)
     return found

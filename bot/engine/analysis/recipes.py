@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -59,47 +59,62 @@ def recipe_paths(files: Files) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """A launcher's copy of a folder of the repository to a folder of the checkout."""
+
+    launcher: str
+    source: str
+    target: str
+
+    def of(self, name: str) -> str | None:
+        """The repository's file that the copy puts under a name; None if the name is not in its folder."""
+        return f"{FOLDER}/{self.source}{name[len(self.target) :]}" if name.startswith(f"{self.target}/") else None
+
+
+@dataclass(frozen=True, slots=True)
 class Overlays:
     """Which folders of the repository launchers copy to which folders of the checkout, and what there is."""
 
     paths: frozenset[str]
-    copies: tuple[tuple[str, str], ...]
+    copies: tuple[Copy, ...]
     folders: Mapping[str, tuple[str, ...]]
 
-    def find(self, written: str) -> str | None:
-        """The repository's file for a recipe as a setting names it; None where the repository has none."""
+    def find(self, written: str, launchers: Collection[str] = ()) -> str | None:
+        """The repository's file for a recipe as a setting names it; None where the repository has none.
+
+        What the job's own launchers copy to that name comes first: two launchers may put different folders there.
+        """
         name = written.removeprefix("./")
         if name in self.paths:
             return name
         same = f"{FOLDER}/{name.removeprefix(UPSTREAM)}"
+        own = self._copied(name, [copy for copy in self.copies if copy.launcher in launchers])
+        if own and same not in own:
+            return own[0]
         if same in self.paths:
             return same
-        for source, target in self.copies:
-            if name.startswith(f"{target}/"):
-                moved = f"{FOLDER}/{source}{name[len(target) :]}"
-                if moved in self.paths:
-                    return moved
-        return None
+        return next(iter(self._copied(name, self.copies)), None)
+
+    def _copied(self, name: str, copies: Iterable[Copy]) -> list[str]:
+        return [path for copy in copies if (path := copy.of(name)) in self.paths and path is not None]
 
     def neighbours(self, written: str) -> list[str]:
         """The recipes that the repository has in the folder in which the named one would be."""
         name = written.removeprefix("./")
         below = name if name.startswith(f"{FOLDER}/") else f"{FOLDER}/{name.removeprefix(UPSTREAM)}"
         folders = {below.rpartition("/")[0]}
-        for source, target in self.copies:
-            if name.startswith(f"{target}/"):
-                folders.add(f"{FOLDER}/{source}{name[len(target) :]}".rpartition("/")[0])
+        folders.update(path.rpartition("/")[0] for copy in self.copies if (path := copy.of(name)) is not None)
         return sorted(path for folder in folders for path in self.folders.get(folder, ()))
 
 
 def overlays(context: Context) -> Overlays:
     """The recipes of the revision and the copies that its launchers make, read from their `cp` commands."""
-    copies: dict[tuple[str, str], None] = {}
+    copies: dict[Copy, None] = {}
     for path in context.files.paths("runners"):
         if path.endswith(".sh"):
             source = context.files.text(path)
             for match in _COPY.finditer(source.text) if source is not None else ():
-                copies[match[1].rstrip("/"), match[2].rstrip("/")] = None
+                copies[Copy(path, match[1].rstrip("/"), match[2].rstrip("/"))] = None
     paths = recipe_paths(context.files)
     folders: dict[str, list[str]] = {}
     for path in paths:

@@ -27,6 +27,12 @@ def launcher_of(context: Context, runner: str) -> str:
     return f"runners/launch_{runner.partition(context.once(separator))[0]}.sh"
 
 
+def launchers_for(context: Context, label: object) -> tuple[str, ...]:
+    """The launcher scripts of the runners that a label stands for."""
+    runners = context.planner.runners.for_label(label) if isinstance(label, str) else ()
+    return tuple(dict.fromkeys(launcher_of(context, runner.name) for runner in runners))
+
+
 def launchers(context: Context) -> tuple[str, ...]:
     """The launcher scripts that there are; a link counts if it leads to a file."""
     files = context.files

@@ -10,7 +10,7 @@ from botlint.documents import yaml
 from botlint.engine.analysis import recipes
 from botlint.engine.analysis.arms import EntryArm, all_arms
 from botlint.engine.analysis.entry_names import same_framework
-from botlint.engine.analysis.recipe_uses import Use, uses
+from botlint.engine.analysis.recipe_uses import Use, recipe_of, uses
 from botlint.engine.analysis.recipes import RecipeJob
 from botlint.engine.analysis.spelling import closest
 from botlint.engine.context import Context
@@ -30,11 +30,10 @@ class Source:
 
 
 def _build(context: Context, _chain: Chain) -> Iterator[Core]:
-    overlays = context.once(recipes.overlays)
     for arm in context.once(all_arms):
         for use in uses(arm):
             path, selector = recipes.as_recipe_path(use.argument)
-            file = overlays.find(path)
+            file = recipe_of(context, use)
             if file is None:
                 yield _missing(context, use, path)
                 continue
@@ -79,7 +78,7 @@ def _missing(context: Context, use: Use, path: str) -> Core:
         "folder": neighbours[0].rpartition("/")[0] if neighbours else "",
     }
     base = context.base
-    values["was_here"] = base is not None and base.once(recipes.overlays).find(path) is not None
+    values["was_here"] = base is not None and recipe_of(base, use) is not None
     return Core(_key(use), values, _anchors(use), source=Source(use.arm, None))
 
 
