@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from botlint.core.finding import Finding, Note, NoteKind, Report, Summary, summarize, with_fingerprints
+from botlint.core.finding import Finding, Report, Summary, summarize, with_fingerprints
 from botlint.engine.context import Context
 from botlint.engine.evaluate import Records, evaluate
+from botlint.engine.notes import notes_of
 from botlint.engine.rules import Rule
 
 MAX_ERROR = 300
@@ -35,7 +36,7 @@ def check(context: Context, rules: Sequence[Rule], adjust: Adjust | None = None)
         findings = sorted([*counting, *allowed], key=lambda one: one.order)
     for error in context.planner.failures if _planned(context) else ():
         failures[f"plan: {type(error).__name__}: {error}"[:MAX_ERROR]] = None
-    notes = tuple(_notes(context))
+    notes = tuple(notes_of(context))
     summary = summarize(findings, _counts(context), notes)
     return Report(tuple(findings), summary, notes, tuple(failures))
 
@@ -97,21 +98,3 @@ def _counts(context: Context) -> Summary:
         exits=outcomes["exits"],
         undecided=outcomes["undecided"],
     )
-
-
-def _notes(context: Context) -> Iterable[Note]:
-    notes = dict(context.notes)
-    if _planned(context):
-        for problem in context.planner.all_problems:
-            notes[Note("unread", problem.message, problem.span.path, problem.span.line)] = None
-    else:
-        for problem in context.files.problems:
-            notes[Note("unread", problem.message, problem.span.path, problem.span.line)] = None
-    if "plans" in context.__dict__:
-        for plan in context.plans:
-            if plan.launch.outcome == "undecided":
-                kind: NoteKind = "budget" if "budget" in (plan.launch.reason or "") else "undecided"
-                where = plan.launch.reason_at
-                path, line = (where.path, where.line) if where is not None else (plan.config.path, plan.config.line)
-                notes[Note(kind, f"{plan.entry}: {plan.launch.reason}", path, line)] = None
-    return sorted(notes, key=lambda one: (one.kind, one.path, one.line, one.message))

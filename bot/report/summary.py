@@ -13,7 +13,7 @@ NOTE_WORDS: dict[NoteKind, tuple[str, str]] = {
     "version": ("unknown version", "unknown versions"),
     "model": ("unknown model", "unknown models"),
     "budget": ("exceeded budget", "exceeded budgets"),
-    "undecided": ("undecided job", "undecided jobs"),
+    "undecided": ("reason why jobs are undecided", "reasons why jobs are undecided"),
     "rule": ("rule that could not look", "rules that could not look"),
     "suppression": ("unclear suppression", "unclear suppressions"),
 }

@@ -58,6 +58,7 @@ def command_name(shell: Shell, value: Value) -> str:
     last = value.pieces[-1]
     if isinstance(last, str) and "/" in last:
         return last
+    shell.skip("a command with an unknown name", 2)
     return ""
 
 
@@ -653,7 +654,9 @@ def start(
         where = canonical(resolve(script, shell.inputs), context)
         if where is None:
             shell.note_unknown(script)
-            return Undecided(f"a script with an unknown name ({variables.hole_name(script)})")
+            reason = f"a script with an unknown name ({variables.hole_name(script)})"
+            shell.skip(reason, 3)
+            return Undecided(reason)
         target = where
     else:
         target = derive_path(shell, script, context)

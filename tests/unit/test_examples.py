@@ -228,7 +228,8 @@ def report(repository: Path, out: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("healthy", [False, True], ids=["planted", "healthy"])
 def test_check_reports_the_planted_defects_and_nothing_else(healthy: bool, tmp_path: Path) -> None:
     checked = report(copy_of(tmp_path, healthy=healthy), tmp_path / "report.json")
-    assert (checked["notes"], checked["failures"]) == ([], [])
+    assert [note["kind"] for note in checked["notes"]] == ["framework"], "the options of TensorRT-LLM"
+    assert checked["failures"] == []
     found = [
         (
             *(finding[key] for key in ("rule", "severity", "certainty", "path", "line")),
@@ -325,6 +326,6 @@ def test_demo_shows_exactly_what_the_change_breaks() -> None:
         "jobs: 2 jobs of 1 entry",
         "jobs: 3 jobs of 1 entry",
     ]
-    assert "2 errors; 63 jobs (61 serve, 2 exit)" in check
+    assert "2 errors; 63 jobs (61 serve, 2 exit); 1 unknown framework" in check
     assert "(exit code 1)" in check
     assert sections["5"][2].startswith("# shuffled-kv-heads")

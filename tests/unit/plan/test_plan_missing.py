@@ -20,7 +20,7 @@ LAUNCHER = "runners/launch_mi355x-demo.sh"
             (LAUNCHER, 2, "benchmarks/single_node/demo.sh: No such file or directory"),
         ),
         (
-            'docker run -v "$GITHUB_WORKSPACE:/workspace" img bash /workspace/benchmarks/gone.sh || true\nrm x\n',
+            'docker run -v "$GITHUB_WORKSPACE:/workspace" i bash /workspace/benchmarks/gone.sh || true\nrm -f x\n',
             (LAUNCHER, 1, "benchmarks/gone.sh: No such file or directory"),
         ),
         ("echo nothing to do\n", (TEMPLATE, 0, "no result")),
