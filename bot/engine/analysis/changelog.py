@@ -201,8 +201,17 @@ def _strict(old: bytes, new: bytes, count: int) -> Change:
     if count < 0:
         return Change("deleted", line, line, count, True, before, after)
     if count > 0:
-        return Change("history-changed", line, line, count, True, before, after)
+        fault = "inserted" if _only_inserted(old, new) else "history-changed"
+        return Change(fault, line, line, count, True, before, after)
     return _corrected(old, new, line, before, after)
+
+
+def _only_inserted(old: bytes, new: bytes) -> bool:
+    """Whether the old text is all there, with one new piece of lines in it."""
+    before, after = old.split(b"\n"), new.split(b"\n")
+    alike = next((n for n, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), len(before))
+    rest = len(before) - alike
+    return len(after) >= len(before) and before[alike:] == after[len(after) - rest :]
 
 
 def _appended(old: bytes, new: bytes, count: int) -> Change:

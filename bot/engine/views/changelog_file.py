@@ -69,7 +69,9 @@ VIEW = View(
         Fact("is_list", "bool", "the file is a list of entries"),
         Fact("entries", "int", "entries that YAML readers find"),
         Fact(
-            "fault", "string", "deleted, history-changed, separator, trailing-blank or formatting; empty without fault"
+            "fault",
+            "string",
+            "deleted, inserted, history-changed, separator, trailing-blank or formatting; empty without fault",
         ),
         Fact("added", "int", "entries more than before"),
         Fact("by_bytes", "bool", "the revision compares bytes; earlier ones only refuse deleted lines"),

@@ -30,7 +30,7 @@ def _context(new: str, old: str | None, *, strict: bool = True) -> Context:
         (f"{FIRST}\n{SECOND}\n\n{FIRST}", FIRST, True, "separator", 14),
         (f"{FIRST}\n{SECOND}\n", FIRST, True, "trailing-blank", 12),
         (f"{FIRST}\n", FIRST, True, "formatting", 6),
-        (f"{SECOND}\n{FIRST}", FIRST, True, "history-changed", 2),
+        (f"{SECOND}\n{FIRST}", FIRST, True, "inserted", 2),
         (FIRST, f"{FIRST}\n{SECOND}", True, "deleted", 6),
         (FIRST.replace("- x", "- y"), FIRST, True, "history-changed", 4),
         (FIRST.replace("/pull/1", "/pull/9"), FIRST, True, "", 5),
