@@ -24,6 +24,9 @@ _OWNED = r"(?:VLLM|SGLANG|SGL|ATOM|LMCACHE)_\w{1,100}"
 _READ = re.compile(
     rf"\$\{{?({_OWNED})|(?:environ(?:\.get)?|getenv)\s{{0,4}}[\[(]\s{{0,20}}[\"']({_OWNED})|\[\[? -v ({_OWNED})"
 )
+MIN_PREFIX = 4
+"""Letters of a prefix in which a slip is looked for."""
+
 _DEFAULT = re.compile(rf"\b({_OWNED})=[\"']?\$\{{\1\b")
 
 
@@ -44,6 +47,27 @@ def _read_here(context: Context) -> frozenset[str]:
     return frozenset(names)
 
 
+def _is_read(context: Context, name: str) -> bool:
+    """Whether a script of the repository reads a variable."""
+    read = re.compile(rf"\$\{{?{re.escape(name)}\b|[\"']{re.escape(name)}[\"']")
+    paths = (path for folder in _FOLDERS for path in context.files.paths(folder) if path.endswith(_CODE))
+    return any((source := context.files.text(path)) is not None and read.search(source.text) for path in paths)
+
+
+def _with_prefix(name: str, frame: Frame | None) -> str:
+    """The variable that a name is but for a slip in its prefix (`SGLNAG_...`); empty for any other name."""
+    first, bar, rest = name.partition("_")
+    if frame is None or not bar or not rest:
+        return ""
+    for prefix in frame.catalog.prefixes:
+        own, _, more = prefix.partition("_")
+        if not more and first != own and len(own) >= MIN_PREFIX and options.slip(first, own):
+            full = f"{own}_{rest}"
+            if all(frame.catalog.variable(full, version) is not None for version in frame.versions):
+                return full
+    return ""
+
+
 def _interned(_context: Context) -> dict[object, Core]:
     return {}
 
@@ -61,7 +85,7 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
     frame, prefixes = frame_of(source), _prefixes()
     for name, word in source.env.items():
         # What no framework owns is the same for all.
-        by = frame if name.startswith(prefixes) else None
+        by = frame if name.startswith(prefixes) or _with_prefix(name, frame) else None
         key = (by, name, word)
         core = known.get(key)
         if core is None:
@@ -80,7 +104,11 @@ def _core(context: Context, name: str, word: Word, frame: Frame | None) -> Core:
         owner = next(one for one in FRAMEWORKS if load(one).owns(name))
     values["owner"] = owner
     own = _own_frame(owner, frame)
-    values["owned"] = own is not None
+    slip = _with_prefix(name, frame) if not owner and frame is not None else ""
+    values["owned"] = own is not None or bool(slip)
+    if slip and frame is not None:
+        values |= {"release": frame.release, "certain": frame.certain, "custom": frame.custom, "known": False}
+        values |= {"used_here": _is_read(context, name), "ever": False, "closest": slip, "near": True}
     if own is not None:
         values |= {"release": own.release, "certain": own.certain, "custom": own.custom}
         _judge(values, name, value, own)
