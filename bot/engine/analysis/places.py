@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterator, Sequence
 
 from botlint.core.span import Span
-from botlint.documents import yaml
+from botlint.engine.analysis.recipe_places import is_recipe, key_place
 from botlint.engine.context import Context
 from botlint.engine.views.base import Chain, whole_line
 from botlint.engine.views.job import JobSource
@@ -16,12 +15,7 @@ from botlint.engine.views.server import ServerSource
 MAX_LINE = 4_000
 """Characters of a line that are searched."""
 
-MAX_NODES = 20_000
-"""Entries of a recipe that are looked at."""
-
 MAX_SCRIPTS = 2_000
-
-_ROLES = {"aggregate": ("aggregated", "agg"), "prefill": ("prefill",), "decode": ("decode",)}
 
 
 def _memory(_context: Context) -> dict[object, Span | None]:
@@ -48,7 +42,7 @@ def start_place(chain: Chain) -> Span | None:
     if not isinstance(source, ServerSource):
         return None
     path, line = _start(source)
-    return None if path.endswith((".yaml", ".yml")) else whole_line(path, line)
+    return None if is_recipe(path) else whole_line(path, line)
 
 
 def _start(source: ServerSource) -> tuple[str, int]:
@@ -63,10 +57,10 @@ def _place(context: Context, chain: Chain, name: str, pattern: re.Pattern[str], 
     role = source.role.name if source.role is not None else ""
     path, line = _start(source)
     memory = context.once(_memory)
-    if path.endswith((".yaml", ".yml")):
+    if is_recipe(path):
         asked = (path, role, key, value)
         if asked not in memory:
-            memory[asked] = _in_recipe(context, path, role, key, value)
+            memory[asked] = key_place(context, path, role, key, value)
         return memory[asked]
     asked_here = (path, line, name)
     if asked_here not in memory:
@@ -135,35 +129,3 @@ def _lines(context: Context, path: str, pattern: re.Pattern[str]) -> Iterator[Sp
         match = pattern.search(text[:MAX_LINE])
         if match is not None:
             yield Span(path, number, match.start("name") + 1, number, match.end("name") + 1)
-
-
-def _in_recipe(context: Context, path: str, role: str, key: str, value: str) -> Span | None:
-    """The key of a role's section; of several the one that is below the role and has the value."""
-    document = context.yaml(path)
-    if document is None:
-        return None
-    wanted = key.replace("_", "-")
-    best: tuple[int, Span] | None = None
-    for words, name, node in _entries(document.root):
-        if name.text.replace("_", "-") != wanted:
-            continue
-        score = 2 * any(word.startswith(_ROLES.get(role, ())) for word in words)
-        score += isinstance(node, yaml.Scalar) and node.text == value
-        if best is None or score > best[0]:
-            best = (score, name.span)
-    return best[1] if best is not None else None
-
-
-def _entries(root: yaml.Node | None) -> Iterator[tuple[tuple[str, ...], yaml.Scalar, yaml.Node]]:
-    """All keys with their values and the keys above them, the outer ones first."""
-    waiting: deque[tuple[tuple[str, ...], yaml.Node | None]] = deque([((), root)])
-    for _ in range(MAX_NODES):
-        if not waiting:
-            return
-        words, node = waiting.popleft()
-        if isinstance(node, yaml.Mapping):
-            for name, value in node.own_items:
-                yield words, name, value
-                waiting.append(((*words, name.text), value))
-        elif isinstance(node, yaml.Sequence):
-            waiting.extend((words, item) for item in node.items)

@@ -10,6 +10,7 @@ from botlint.catalogs.catalog import FRAMEWORKS, Catalog, load
 from botlint.catalogs.images import ImageFacts, resolve_image
 from botlint.core.span import Span
 from botlint.engine.analysis.command import CATALOGS, Option, read_command, read_json
+from botlint.engine.analysis.recipe_places import is_recipe, key_place
 from botlint.engine.analysis.serving import NUMBERS, SIZES, TEXTS, Reading, flags_of, serving_facts
 from botlint.engine.context import Context
 from botlint.engine.views.base import Chain, Core, Fact, FactValue, Family, View, whole_line
@@ -230,15 +231,18 @@ def _json(text: str) -> object | None:
 
 
 def _setting(prefix: str) -> Family:
-    """Finds the line that gives the server a variable or an option; the server's own line where none is told."""
+    """Finds the line or key that gives the server a variable or an option; None where none is told."""
 
     def find(context: Context, chain: Chain, name: str) -> Span | None:
         job, server = chain[0].source, chain[1].source
-        if not isinstance(job, JobSource) or not isinstance(server, ServerSource) or server.role is not None:
+        if not isinstance(job, JobSource) or not isinstance(server, ServerSource):
             return None
         spelled = _spelling(server, name) if prefix else name
         if spelled is None:
             return None
+        if server.role is not None:
+            role = server.role
+            return key_place(context, role.path, role.name, spelled.lstrip("-")) if is_recipe(role.path) else None
         found = context.explainer.explain(job.job, spelled, job.launch.runners[0])
         scripted = [step for step in found.steps if step.kind == "script"]
         return scripted[-1].span if found.state == "set" and scripted else None
