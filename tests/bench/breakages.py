@@ -16,13 +16,13 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from botlint.core.finding import Finding
 from botlint.engine.check import check
-from botlint.engine.context import Context
-from botlint.engine.rules import builtin_rules
+from botlint.engine.context import Context, PlanJobs
+from botlint.engine.rules import Rule, builtin_rules
 from botlint.plan.build import Planner
 from botlint.plan.model import LaunchPlan
 from botlint.plan.parallel import plan_jobs_with_questions
@@ -37,14 +37,16 @@ NEAR = 3
 
 @dataclass(frozen=True)
 class Edit:
-    """One edit: the new texts (None: removed), its place, and the entries that it is about."""
+    """One edit: its place, the lines that it changes, and the entries that it is about."""
 
     kind: str
-    texts: dict[str, str | None]
     path: str
     line: int
     what: str
+    lines: dict[int, str] = field(default_factory=dict)
+    """New texts of lines; an empty one stands for a line that is gone, so that the others keep their numbers."""
     entries: frozenset[str] = frozenset()
+    moved_to: str = ""
 
 
 @dataclass
@@ -101,8 +103,7 @@ def in_scripts(source: Source, pattern: str, change: Callable[[re.Match[str]], s
                 continue
             for match in regex.finditer(line):
                 new = line[: match.start()] + change(match) + line[match.end() :]
-                text = "\n".join([*lines[: number - 1], new, *lines[number:]])
-                yield Edit(kind, {path: text}, path, number, f"{line.strip()} -> {new.strip()}", frozenset(entries))
+                yield Edit(kind, path, number, f"{line.strip()} -> {new.strip()}", {number: new}, frozenset(entries))
 
 
 def in_configs(
@@ -117,10 +118,9 @@ def in_configs(
             if match is None or line.lstrip().startswith("#"):
                 continue
             new = change(match)
-            middle = [] if new is None else [line[: match.start()] + new + line[match.end() :]]
-            text = "\n".join([*lines[: number - 1], *middle, *lines[number:]])
-            shown = middle[0].strip() if middle else "removed"
-            yield Edit(kind, {path: text}, path, number, f"{line.strip()} -> {shown}", source.entries_at(path, number))
+            text = "" if new is None else line[: match.start()] + new + line[match.end() :]
+            what = f"{line.strip()} -> {text.strip() or 'removed'}"
+            yield Edit(kind, path, number, what, {number: text}, source.entries_at(path, number))
 
 
 def in_workflows(
@@ -137,19 +137,13 @@ def in_workflows(
             if match is None or line.lstrip().startswith("#"):
                 continue
             new = change(match)
-            middle = [] if new is None else [line[: match.start()] + new + line[match.end() :]]
-            text = "\n".join([*lines[: number - 1], *middle, *lines[number:]])
-            yield Edit(
-                kind, {path: text}, path, number, f"{line.strip()} -> {middle[0].strip() if middle else 'removed'}"
-            )
+            text = "" if new is None else line[: match.start()] + new + line[match.end() :]
+            yield Edit(kind, path, number, f"{line.strip()} -> {text.strip() or 'removed'}", {number: text})
 
 
 def moved(source: Source) -> Iterator[Edit]:
     for path, entries in source.recipes().items():
-        text = "\n".join(source.lines(path))
-        yield Edit(
-            "file moved", {path: None, f"{path[:-3]}_old.sh": text}, path, 1, f"{path} moved", frozenset(entries)
-        )
+        yield Edit("file moved", path, 1, f"{path} moved", {}, frozenset(entries), f"{path[:-3]}_old.sh")
 
 
 def branches(source: Source) -> Iterator[Edit]:
@@ -157,20 +151,19 @@ def branches(source: Source) -> Iterator[Edit]:
     for path, entries in source.recipes().items():
         lines = source.lines(path)
         for number, line in enumerate(lines, 1):
+            later = range(number, min(len(lines), number + 40))
             if re.match(r"\s*[\w|\"'. -]+\)\s*$", line) and "*" not in line:
-                end = next((k for k in range(number, min(len(lines), number + 40)) if lines[k].strip() == ";;"), None)
+                end = next((k for k in later if lines[k].strip() == ";;"), None)
                 if end is not None:
-                    text = "\n".join([*lines[: number - 1], *lines[end + 1 :]])
-                    yield Edit("branch removed", {path: text}, path, number, line.strip(), frozenset(entries))
+                    gone = dict.fromkeys(range(number, end + 2), "")
+                    yield Edit("branch removed", path, number, line.strip(), gone, frozenset(entries))
             match = re.match(r"(\s*)if .*; then$", line)
             if match:
-                stop = next(
-                    (k for k in range(number, min(len(lines), number + 40)) if lines[k] == f"{match[1]}fi"), None
-                )
+                stop = next((k for k in later if lines[k] == f"{match[1]}fi"), None)
                 other = next((k for k in range(number, stop or number) if lines[k] == f"{match[1]}else"), None)
                 if stop is not None and other is not None:
-                    text = "\n".join([*lines[: number - 1], *lines[number:other], *lines[stop + 1 :]])
-                    yield Edit("guard removed", {path: text}, path, number, line.strip(), frozenset(entries))
+                    gone = {number: "", **dict.fromkeys(range(other + 1, stop + 2), "")}
+                    yield Edit("guard removed", path, number, line.strip(), gone, frozenset(entries))
 
 
 def exports_swapped(source: Source) -> Iterator[Edit]:
@@ -180,16 +173,17 @@ def exports_swapped(source: Source) -> Iterator[Edit]:
             first, second = lines[number - 1], lines[number]
             plain = r"export [A-Z_0-9]+=[\w./-]+$"
             if re.match(plain, first) and re.match(plain, second) and first.split("=")[0] != second.split("=")[0]:
-                text = "\n".join([*lines[: number - 1], second, first, *lines[number + 1 :]])
-                yield Edit("exports swapped", {path: text}, path, number, f"{first} <-> {second}")
+                swapped = {number: second, number + 1: first}
+                yield Edit("exports swapped", path, number, f"{first} <-> {second}", swapped)
 
 
 def renamed(source: Source) -> Iterator[Edit]:
     """A script's own variable under another name, everywhere in the script."""
     for path in source.recipes():
-        text = "\n".join(source.lines(path))
-        for name in sorted(set(re.findall(r"^([A-Z][A-Z_]+_ARGS)=", text, re.MULTILINE))):
-            yield Edit("renamed", {path: re.sub(rf"\b{name}\b", f"MY_{name}", text)}, path, 1, f"{name} -> MY_{name}")
+        lines = source.lines(path)
+        for name in sorted(set(re.findall(r"^([A-Z][A-Z_]+_ARGS)=", "\n".join(lines), re.MULTILINE))):
+            new = {k: re.sub(rf"\b{name}\b", f"MY_{name}", line) for k, line in enumerate(lines, 1) if name in line}
+            yield Edit("renamed", path, 1, f"{name} -> MY_{name}", new)
 
 
 def one_more(source: Source) -> Iterator[Edit]:
@@ -301,7 +295,8 @@ def main() -> int:
 
     files = open_files(options.checkout)
     base = Context(files, plan_jobs)
-    rules = builtin_rules()
+    # Whether a change has its changelog entry is another question.
+    rules = [rule for rule in builtin_rules() if rule.scope != "pull-request"]
     check(base, rules)
     source = Source(files, base.plans, random.Random(options.seed))
     bad = _run(source, breakages(source), base, rules, options, plan_jobs, wanted=True)
@@ -310,35 +305,78 @@ def main() -> int:
     return 0
 
 
-def _run(source: Source, kinds: dict[str, list[Edit]], base: Context, rules, options, plan_jobs, *, wanted: bool):  # type: ignore[no-untyped-def]
+def _batches(edits: Sequence[Edit]) -> Iterator[list[Edit]]:
+    """Edits that do not meet: of other files, or of other entries of a master config."""
+    left = list(edits)
+    while left:
+        taken: set[object] = set()
+        batch: list[Edit] = []
+        rest: list[Edit] = []
+        for edit in left:
+            # A file is edited once, a config once an entry; no entry is touched twice.
+            keys = {edit.path, *edit.entries} if not edit.path.startswith("configs/") else {*edit.entries}
+            if keys & taken or (edit.path.startswith(".github/") and any(e.path == edit.path for e in batch)):
+                rest.append(edit)
+            else:
+                taken |= keys
+                batch.append(edit)
+        yield batch
+        left = rest
+
+
+def _texts(source: Source, batch: Sequence[Edit]) -> dict[str, str | None]:
+    texts: dict[str, str | None] = {}
+    changed: dict[str, dict[int, str]] = {}
+    for edit in batch:
+        changed.setdefault(edit.path, {}).update(edit.lines)
+    for path, lines in changed.items():
+        texts[path] = "\n".join(lines.get(k, line) for k, line in enumerate(source.lines(path), 1))
+    for edit in batch:
+        if edit.moved_to:
+            texts[edit.moved_to], texts[edit.path] = texts[edit.path], None
+    return texts
+
+
+def _run(
+    source: Source,
+    kinds: dict[str, list[Edit]],
+    base: Context,
+    rules: Sequence[Rule],
+    options: argparse.Namespace,
+    plan_jobs: PlanJobs,
+    *,
+    wanted: bool,
+) -> tuple[int, int]:
     hits: Counter[str] = Counter()
     tried: Counter[str] = Counter()
-    for kind, edits in kinds.items():
-        if options.kind and kind not in options.kind:
-            continue
-        for edit in source.random.sample(edits, min(options.number, len(edits))):
-            context = Context(MemoryFiles(edit.texts, source.files), plan_jobs, base)
-            report = check(context, rules)
-            found = [one for one in report.findings if one.counts]
-            if wanted:
-                at = [one for one in found if _reports(one, edit)]
-                ok = bool(at)
-                shown = [f"{one.severity} {one.rule}" for one in at] or [
-                    f"elsewhere: {one.rule} {one.span}" for one in found
-                ]
-            else:
-                at = [one for one in found if one.severity == "error"]
-                ok = not at
-                shown = [f"{one.rule} {one.span}: {one.message}" for one in at]
-            tried[kind] += 1
-            hits[kind] += ok
+    chosen = [
+        edit
+        for kind, edits in kinds.items()
+        if not options.kind or kind in options.kind
+        for edit in source.random.sample(edits, min(options.number, len(edits)))
+    ]
+    for batch in _batches(chosen):
+        report = check(Context(MemoryFiles(_texts(source, batch), source.files), plan_jobs, base), rules)
+        found = [one for one in report.findings if one.counts]
+        for edit in batch:
+            at = [one for one in found if _reports(one, edit) and (wanted or one.severity == "error")]
+            ok = bool(at) is wanted
+            tried[edit.kind] += 1
+            hits[edit.kind] += ok
             if options.verbose or not ok:
-                print(f"{'ok  ' if ok else 'MISS'} {kind}: {edit.path}:{edit.line}: {edit.what[:160]}")
-                for line in list(dict.fromkeys(shown))[:6]:
-                    print(f"       {line[:220]}")
-            for failure in report.failures:
-                print(f"FAILED {failure}")
-            sys.stdout.flush()
+                print(f"{'ok  ' if ok else 'MISS'} {edit.kind}: {edit.path}:{edit.line}: {edit.what[:160]}")
+                for text in list(dict.fromkeys(f"{one.severity} {one.rule} {one.span}: {one.message}" for one in at))[
+                    :4
+                ]:
+                    print(f"       {text[:220]}")
+        for failure in report.failures:
+            print(f"FAILED {failure}")
+        if not wanted:
+            placed = [one for one in found if any(_reports(one, edit) for edit in batch)]
+            for one in found:
+                if one.severity == "error" and one not in placed:
+                    print(f"MISS elsewhere: {one.rule} {one.span}: {one.message}"[:240])
+        sys.stdout.flush()
     for kind, number in tried.items():
         print(f"{kind:28} {hits[kind]:3} of {number:3}")
     return sum(hits.values()), sum(tried.values())
