@@ -14,10 +14,12 @@ from botlint.engine.views.client_call import VIEW as CLIENT_CALL
 from botlint.engine.views.command_flag import VIEW as COMMAND_FLAG
 from botlint.engine.views.config_arm import VIEW as CONFIG_ARM
 from botlint.engine.views.config_entry import VIEW as CONFIG_ENTRY
+from botlint.engine.views.config_value import VIEW as CONFIG_VALUE
 from botlint.engine.views.container_variable import VIEW as CONTAINER_VARIABLE
 from botlint.engine.views.engine_patch import VIEW as ENGINE_PATCH
 from botlint.engine.views.exit_status import VIEW as EXIT_STATUS
 from botlint.engine.views.flag import VIEW as FLAG
+from botlint.engine.views.function_option import VIEW as FUNCTION_OPTION
 from botlint.engine.views.golden import VIEW as GOLDEN
 from botlint.engine.views.image_import import VIEW as IMAGE_IMPORT
 from botlint.engine.views.job import VIEW as JOB
@@ -125,4 +127,6 @@ VIEWS: tuple[View, ...] = (
     SCRIPT_FLAG,
     ARM_COMMENT,
     UNKNOWN_FUNCTION,
+    FUNCTION_OPTION,
+    CONFIG_VALUE,
 )
