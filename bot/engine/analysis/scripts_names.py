@@ -109,7 +109,7 @@ class Names:
         """The names that get a value in the script or in one that shares its process."""
         found: set[str] = set()
         for facts in self.scripts.around(path):
-            found |= facts.names()
+            found |= facts.names() if facts.path == path else facts.visible_names()
         return found
 
     def is_dynamic(self, path: str) -> bool:
@@ -152,7 +152,8 @@ class Names:
         return [
             NameUse(facts, name, tuple(reads), *near)
             for (facts, name, reads, near), said in zip(found, written, strict=True)
-            if not said and name not in searched
+            # A key in lower case (`model: x`) is no variable of an environment.
+            if not said and (name not in searched or (near[1] and name == name.lower()))
         ]
 
     @cached_property
@@ -243,7 +244,7 @@ class Names:
         return {name: places for name, places in left_over.items() if places and name not in searched}
 
 
-_NAMES_ONLY = frozenset(("echo", "printf", "unset"))
+_NAMES_ONLY = frozenset(("echo", "printf", "unset", "local"))
 _HARMLESS = frozenset(("print", "fallback", "default"))
 
 

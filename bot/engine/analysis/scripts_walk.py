@@ -84,6 +84,8 @@ class ScriptFacts:
     set_names: set[str] = field(default_factory=set)
     """Names that something other than an assignment gives a value: read, mapfile, for, printf -v, unset ..."""
     exported: set[str] = field(default_factory=set)
+    local: dict[str, set[str]] = field(default_factory=dict)
+    """Names that a function keeps to itself, and those that it calls."""
     handed: set[str] = field(default_factory=set)
     """Names given to one command only: `NAME=x command`, `-e NAME=x`, `--export=NAME=x`."""
     required: dict[str, int] = field(default_factory=dict)
@@ -116,7 +118,15 @@ class ScriptFacts:
 
     def names(self) -> set[str]:
         """Every name that gets a value in the script."""
-        return {*self.assigned, *self.set_names, *self.exported}
+        return {*self.assigned, *self.set_names, *self.exported, *(n for names in self.local.values() for n in names)}
+
+    def visible_names(self) -> set[str]:
+        """The names that have a value for those who source the script: not what functions keep to themselves."""
+        kept = self.local
+        assigned = {
+            name for name, ones in self.assigned.items() if any(name not in kept.get(one.function, ()) for one in ones)
+        }
+        return {*assigned, *self.set_names, *self.exported}
 
     def find_read(self, read: Read) -> Span:
         """The place of the expansion itself."""
@@ -193,6 +203,8 @@ class _Walker:
             facts.calls.append(call)
             if node.declares:
                 for assign in node.declares.values():
+                    if name == "local":
+                        facts.local.setdefault(self.function, set()).add(assign.name)
                     self.assign(assign, shift, exported=name == "export" or self._flag(words, "x"))
             self.use = "test" if name in ("[", "test") else "print" if name in _PRINTS else "argument"
             for word in words:
@@ -273,6 +285,8 @@ class _Walker:
             if NAME.match(literal(word)):
                 if call.name == "export":
                     self.facts.exported.add(literal(word))
+                elif call.name == "local":
+                    self.facts.local.setdefault(self.function, set()).add(literal(word))
                 else:
                     self.facts.set_names.add(literal(word))
             elif "$" in word.text:
