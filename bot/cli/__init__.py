@@ -13,7 +13,7 @@ from typing import Any, NoReturn, cast
 import click
 
 from botlint import __version__
-from botlint.cli.common import Settings, common_options
+from botlint.cli.common import Settings, common_options, tell
 from botlint.core.errors import BotlintError, CannotFinish, UsageError
 
 INTERRUPTED = 130
@@ -155,7 +155,7 @@ def _fail(error: BotlintError) -> int:
         import traceback
 
         traceback.print_exc()
-    click.echo(f"botlint: error: {error}", err=True)
+    tell(f"botlint: error: {error}")
     return error.exit_code
 
 

@@ -72,12 +72,19 @@ class Settings:
     def note(self, message: str) -> None:
         """Tell the user something beside the results, unless --quiet."""
         if not self.quiet:
-            click.echo(message, err=True)
+            tell(message)
 
     def detail(self, message: str) -> None:
         """Tell the user something that only --verbose asks for."""
         if self.verbose and not self.quiet:
-            click.echo(message, err=True)
+            tell(message)
+
+
+def tell(message: str) -> None:
+    """Write a message to stderr, in which a text of a repository can do no harm."""
+    from botlint.core.visible import told
+
+    click.echo(told(message), err=True)
 
 
 _OPTIONS = (

@@ -13,6 +13,10 @@ _HIDDEN = re.compile(
 )
 _NAMES = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
+# A runner of GitHub takes a line of any output for a command if it begins with `::`, spaces left out, or has `##[name`
+# anywhere (actions/runner, `src/Runner.Common/ActionCommand.cs`).
+_COMMAND = re.compile(r"^([^\S\n]*):(?=:[A-Za-z])|(?<=#)#(?=\[[A-Za-z-]{4,}[ \]])", re.MULTILINE)
+
 ELLIPSIS = "…"
 
 
@@ -25,6 +29,18 @@ def visible(text: str, limit: int = 0) -> str:
         text = text[: limit - 1]
         return _HIDDEN.sub(_escape, text) + ELLIPSIS
     return _HIDDEN.sub(_escape, text)
+
+
+def without_commands(text: str) -> str:
+    """Output, of any lines, in which a runner of workflows finds no command; what would begin one is an escape."""
+    if "::" not in text and "##[" not in text:
+        return text
+    return _COMMAND.sub(lambda match: "\\x23" if match[1] is None else f"{match[1]}\\x3a", text)
+
+
+def told(message: str) -> str:
+    """A message beside the output, which may quote a repository: its lines stay, and nothing in them can do harm."""
+    return without_commands("\n".join(visible_lines(message)))
 
 
 def visible_lines(text: str, limit: int = 0) -> list[str]:

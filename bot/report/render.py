@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from botlint.core.errors import UsageError
 from botlint.core.finding import Report
+from botlint.core.visible import without_commands
 from botlint.report.options import Options, Sources, no_sources
 
 Format = Literal["text", "json", "sarif", "github", "junit", "markdown"]
@@ -26,6 +27,16 @@ def render(
     Raises UsageError for another format.
     """
     options = replace(options or Options(), color=color)
+    chunks = _chunks(report, form, sources, options)
+    if form == "github":
+        return chunks
+    if form in ("json", "sarif"):
+        # Only a string has this, and there an escape says the same.
+        return (chunk.replace("##[", "#\\u0023[") for chunk in chunks)
+    return map(without_commands, chunks)
+
+
+def _chunks(report: Report, form: str, sources: Sources, options: Options) -> Iterator[str]:
     if form == "text":
         from botlint.report.text import render_text
 

@@ -83,6 +83,19 @@ def test_no_format_lets_a_hidden_character_through(form: str, color: bool) -> No
 # --- json
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_runner_of_workflows_finds_no_command(form: str) -> None:
+    text = "first ##[add-mask]a\n::add-mask::b\n  ::stop-commands::c"
+    finding = Finding("rule", "error", "certain", text, Span("::x.sh", 1, 1, 1, 2), remedy=text, steps=(text,))
+    shown = rendered(Report((finding,), Summary()), form, Options(verbose=True))
+    own = "error|notice" if form == "github" else "none"
+    assert not re.search(rf"(?m)^\s*::(?!{own})[a-z]", shown)
+    if form == "json":
+        assert json.loads(shown)["findings"][0]["message"] == text
+    if form != "github":  # where each line is a command already, of which this is data
+        assert "##[add-mask" not in shown
+
+
 def test_json_follows_its_schema() -> None:
     schema = json.loads((ROOT / "schemas" / "report.schema.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
