@@ -11,11 +11,11 @@ from typing import NoReturn
 
 from botlint.core.errors import UsageError
 from botlint.core.finding import Finding
+from botlint.engine.settings import own_text
 from botlint.repo.files import Files
 
 SCHEMA = "botlint.baseline/1"
 
-MAX_BASELINE = 32 * 1024 * 1024
 MAX_ENTRIES = 100_000
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
@@ -38,18 +38,18 @@ Baseline = Mapping[str, Accepted]
 
 def read_baseline(files: Files, path: str) -> Baseline:
     """The baseline of a revision, empty if it has none. Raises UsageError if the file is no baseline."""
-    source = files.text(path)
-    return {} if source is None else parse_baseline(source.text, path)
+    text = own_text(files, path)
+    return {} if text is None else parse_baseline(text, path)
 
 
 def parse_baseline(text: str, path: str) -> Baseline:
     """The baseline of a text. Raises UsageError if it is none."""
-    if len(text) > MAX_BASELINE:
-        _fail(path, 1, "too large")
     try:
-        document = json.loads(text)
+        document = json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         _fail(path, error.lineno, f"not JSON: {error.msg}")
+    except ValueError:
+        _fail(path, 1, "not JSON of ours: a number that is too long")
     except RecursionError:
         _fail(path, 1, "not JSON: nested too deeply")
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from botlint.core.errors import UsageError
 from botlint.core.finding import Finding
 from botlint.core.ruleinfo import RuleInfo
 from botlint.engine.baseline import apply_baseline, read_baseline
 from botlint.engine.context import Context
 from botlint.engine.rules import Rule, custom_rules
-from botlint.engine.settings import Settings
+from botlint.engine.settings import DEFAULT_RULES, Settings, own_text, refuse_links
 from botlint.engine.suppressions import SUPPRESSION_RULES, read_suppressions, suppress
 from botlint.repo.files import Files
 
@@ -35,12 +36,16 @@ def rule_info(rule: Rule) -> RuleInfo:
 
 def with_custom_rules(files: Files, settings: Settings, builtin: Sequence[Rule]) -> list[Rule]:
     """The rules that ship and those of the repository. Raises UsageError with the place of an error in one."""
+    folder = settings.custom_rules
+    refuse_links(files, folder)
+    if folder != DEFAULT_RULES and not files.is_dir(folder):
+        raise UsageError(f"{folder}: there is no such folder, which the settings name as that of custom rules")
     texts: list[tuple[str, str]] = []
-    for path in files.paths(settings.custom_rules):
+    for path in files.paths(folder):
         if path.endswith((".yaml", ".yml")) and len(texts) <= MAX_RULE_FILES:
-            source = files.text(path)
-            if source is not None:
-                texts.append((path, source.text))
+            text = own_text(files, path)
+            if text is not None:
+                texts.append((path, text))
     return [*builtin, *custom_rules(texts, builtin)]
 
 

@@ -85,10 +85,34 @@ class Settings:
 
 def read_settings(files: Files) -> Settings:
     """The settings of a revision, the defaults if it has none. Raises UsageError with the place of a wrong setting."""
-    source = files.text(SETTINGS_PATH)
-    if source is None:
-        return Settings()
-    return parse_settings(source.text)
+    text = own_text(files, SETTINGS_PATH)
+    return Settings() if text is None else parse_settings(text)
+
+
+def own_text(files: Files, path: str) -> str | None:
+    """The text of a file that is about botlint itself; None if there is none.
+
+    Raises UsageError if there is something that is not read, for other findings would count without it.
+    """
+    source = files.text(path)
+    if source is not None:
+        return source.text
+    refuse_links(files, path)
+    if files.is_dir(path):
+        raise UsageError(f"{path}: a folder, where a file is expected")
+    found = [problem for problem in files.problems if problem.span.path == path]
+    if found:
+        raise UsageError(f"{path}: {found[0].message}")
+    return None
+
+
+def refuse_links(files: Files, path: str) -> None:
+    """Raises UsageError if a path is, or leads through, a symbolic link, which is not followed."""
+    parts = path.split("/")
+    for number in range(1, len(parts) + 1):
+        part = "/".join(parts[:number])
+        if files.symlink_target(part) is not None:
+            raise UsageError(f"{part}: a symbolic link is not followed; put what it leads to in its place")
 
 
 def parse_settings(text: str, path: str = SETTINGS_PATH) -> Settings:

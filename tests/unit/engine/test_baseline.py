@@ -78,6 +78,7 @@ ENTRY = '{"fingerprint": "0123456789abcdef", "rule": "r", "path": "p", "since": 
         ("{\n]", "b.json:2: not JSON"),
         ("[" * 100_000, "not JSON"),
         ("[]", '"botlint.baseline/1"'),
+        (f'{{"schema": {"9" * 5_000}}}', "a number that is too long"),
         ('{"schema": "botlint.baseline/2", "findings": []}', '"botlint.baseline/1"'),
         ('{"schema": "botlint.baseline/1"}', '"findings"'),
         ('{"schema": "botlint.baseline/1", "findings": [1]}', "finding 1 needs"),
@@ -104,4 +105,5 @@ def test_what_is_no_baseline(text: str, message: str) -> None:
 def test_a_revision_without_one() -> None:
     assert read_baseline(MemoryFiles({}), "b.json") == {}
     text = f'{{"schema": "botlint.baseline/1", "findings": [{ENTRY}]}}'
-    assert list(read_baseline(MemoryFiles({"b.json": text}), "b.json")) == ["0123456789abcdef"]
+    for mark in ("", "\ufeff"):
+        assert list(read_baseline(MemoryFiles({"b.json": mark + text}), "b.json")) == ["0123456789abcdef"]

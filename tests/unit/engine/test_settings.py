@@ -62,6 +62,35 @@ def test_defaults() -> None:
     assert read_settings(MemoryFiles({".botlint.yaml": "version: 1\nfail-level: info\n"})).fail_level == "info"
 
 
+@pytest.mark.parametrize("path", [".botlint.yaml", ".botlint/baseline.json", ".botlint/rules/one.yaml"])
+@pytest.mark.parametrize("kind", ["link", "link out", "folder", "large", "link above"])
+def test_a_file_of_ours_that_is_not_read_is_told(path: str, kind: str, tmp_path: Path) -> None:
+    target = tmp_path / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "run.sh").write_text("echo\n")
+    (tmp_path / "other").write_text("version: 1\n")
+    if kind == "large":
+        target.write_bytes(b"#" * (9 << 20))
+    elif kind == "folder":
+        target.mkdir()
+        (target / "file").write_text("x")
+    elif kind == "link above" and "/" in path:
+        (tmp_path / ".botlint").rename(tmp_path / "elsewhere")
+        (tmp_path / ".botlint").symlink_to("elsewhere")
+        (tmp_path / "elsewhere" / path.removeprefix(".botlint/")).write_text("{}")
+    else:
+        target.symlink_to("/dev/null" if kind == "link out" else tmp_path / "other")
+    listed = path.startswith(".botlint/rules") and kind in ("folder", "link", "link out")
+    assert main(["check", str(tmp_path), "--no-cache"]) == (0 if listed else 2)
+
+
+def test_a_folder_of_rules_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "run.sh").write_text("echo\n")
+    (tmp_path / ".botlint.yaml").write_text("version: 1\ncustom-rules: own\n")
+    assert main(["check", str(tmp_path), "--no-cache"]) == 2
+    assert "own: there is no such folder" in capsys.readouterr().err
+
+
 def test_the_written_file_is_the_defaults() -> None:
     assert parse_settings(TEMPLATE) == Settings()
     commented = "\n".join(
