@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
@@ -28,6 +28,7 @@ class Outcome:
     context: Context
     policy: Policy
     settings: Settings
+    _lines: dict[str, Sequence[str] | None] = field(default_factory=dict)
 
     @property
     def fails(self) -> bool:
@@ -61,8 +62,10 @@ class Outcome:
 
     def lines(self, path: str) -> Sequence[str] | None:
         """The lines of a file; they end at line feeds only, as spans count them."""
-        source = self.context.files.text(path)
-        return None if source is None else source.text.split("\n")
+        if path not in self._lines:
+            source = self.context.files.text(path)
+            self._lines[path] = None if source is None else source.text.split("\n")
+        return self._lines[path]
 
     def again(self, texts: Mapping[str, str]) -> Sequence[Finding]:
         """The findings of the same check with some files replaced.

@@ -48,8 +48,8 @@ REASONLESS = RuleInfo(
 )
 SUPPRESSION_RULES = (UNUSED, UNKNOWN, REASONLESS)
 
-MAX_DIRECTIVES = 5_000
-"""Suppressions of one file that are read."""
+MAX_DIRECTIVES = 1_000
+"""Suppressions of one file that are obeyed."""
 
 MAX_NAMES = 50
 
@@ -108,7 +108,7 @@ def suppressions_of(text: str, path: str) -> list[Suppression]:
     if not shell and not path.endswith(_YAML):
         return []
     comments = [one for one in (shell_comments if shell else yaml_comments)(text, path) if _MARK in one.text]
-    return list(_Reader(path, text.split("\n"), shell).read(comments[:MAX_DIRECTIVES]))
+    return list(_Reader(path, text.split("\n"), shell).read(comments))
 
 
 @dataclass
@@ -119,12 +119,22 @@ class _Reader:
     lines: Sequence[str]
     shell: bool
     open: list[Suppression] = field(default_factory=list)
+    _code: int = 0
+    _statements: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def read(self, comments: Iterable[Comment]) -> Iterator[Suppression]:
+        count = 0
         for comment in comments:
             match = _DIRECTIVE.search(comment.text)
-            if match is not None:
-                yield from self._directive(comment, match)
+            if match is None:
+                continue
+            count += 1
+            if count > MAX_DIRECTIVES:
+                span = comment.span
+                fault = f"a file may have {MAX_DIRECTIVES:,}; this one and those below are not obeyed"
+                yield Suppression(span, span.line, span.line, fault=fault)
+                break
+            yield from self._directive(comment, match)
         for begun in self.open:
             yield replace(begun, fault="`begin-ignore` without `end-ignore`")
 
@@ -176,14 +186,24 @@ class _Reader:
 
     def _next_code(self, line: int) -> int:
         """The next line that is neither empty nor a comment; the comment's own line at the end of a file."""
-        for number in range(line + 1, len(self.lines) + 1):
-            text = self.lines[number - 1].strip()
-            if text and not text.startswith("#"):
-                return number
-        return line
+        # Comments come in their order: what follows the last one may follow this one too.
+        if self._code <= line:
+            self._code = len(self.lines) + 1
+            for number in range(line + 1, len(self.lines) + 1):
+                text = self.lines[number - 1].strip()
+                if text and not text.startswith("#"):
+                    self._code = number
+                    break
+        return self._code if self._code <= len(self.lines) else line
 
     def _statement(self, line: int) -> tuple[int, int]:
         """The lines of a command that goes on over several by backslashes, for no comment can stand between them."""
+        found = self._statements.get(line)
+        if found is None:
+            found = self._statements[line] = self._continued(line)
+        return found
+
+    def _continued(self, line: int) -> tuple[int, int]:
         first = last = line
         while self.shell and first > 1 and _continues(self.lines[first - 2]):
             first -= 1
@@ -216,20 +236,21 @@ def suppress(
     comment for them is unused; with None no comment is called unused.
     """
     known = _known([*rules, *SUPPRESSION_RULES])
-    by_path: dict[str, list[int]] = {}
+    by_rule: dict[tuple[str, str], dict[int, None]] = {}
     for number, one in enumerate(suppressions):
-        by_path.setdefault(one.span.path, []).append(number)
+        for name in () if one.fault else one.names:
+            for rule in known.get(name, ()):
+                by_rule.setdefault((one.span.path, rule), {})[number] = None
     used: set[tuple[int, str]] = set()
     silent = {*(ran or ()), *(rule.name for rule in SUPPRESSION_RULES)}
 
     def allowed(finding: Finding) -> Finding:
         paths = {finding.span.path, *(related.span.path for related in finding.related)}
         reasons = []
-        for number in sorted({number for path in paths for number in by_path.get(path, ())}):
+        for number in sorted({number for path in paths for number in by_rule.get((path, finding.rule), ())}):
             one = suppressions[number]
-            names = [name for name in one.names if finding.rule in known.get(name, ())]
-            if names and not one.fault and one.covers(finding):
-                used.update((number, name) for name in names)
+            if one.covers(finding):
+                used.update((number, name) for name in one.names if finding.rule in known.get(name, ()))
                 reasons.append(one.reason)
         if not reasons:
             return finding

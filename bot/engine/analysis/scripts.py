@@ -20,6 +20,11 @@ _PLAIN_NAME = re.compile(r"[^./][^./]*\Z")
 _ARCHIVED = re.compile(r"(?:^|/)(?:deprecated|archived?|legacy|attic|old)/")
 
 MAX_SCRIPTS = 3_000
+MAX_SCRIPT = 1_000_000
+"""Bytes of a script that is walked."""
+
+MAX_TEXT = 6_000_000
+"""Bytes of all scripts that are walked; small ones come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ class Scripts:
         self.context = context
         self.files = context.files
         self.by_path: dict[str, ScriptFacts] = {}
-        for path in script_paths(context):
+        for path in _affordable(context, script_paths(context)):
             script = context.script(path)
             if script is not None:
                 self.by_path[path] = walk(script, path)
@@ -157,7 +162,24 @@ def script_paths(context: Context) -> list[str]:
             content = files.read(path)
             if content is not None and _SHELL.match(content[:64]):
                 found.append(path)
+    if len(found) > MAX_SCRIPTS:
+        context.note("budget", f"{len(found):,} scripts, more than the {MAX_SCRIPTS:,} that are looked at")
     return found[:MAX_SCRIPTS]
+
+
+def _affordable(context: Context, paths: Iterable[str]) -> list[str]:
+    """The scripts that can be walked in bounded time; the others are noted."""
+    sizes = {path: len(context.files.read(path) or b"") for path in paths}
+    left = MAX_TEXT
+    kept: set[str] = set()
+    for path, size in sorted(sizes.items(), key=lambda one: one[1]):
+        if size <= min(left, MAX_SCRIPT):
+            left -= size
+            kept.add(path)
+        else:
+            limit = f"{MAX_SCRIPT:,} of one script" if size > MAX_SCRIPT else f"{MAX_TEXT:,} of all scripts"
+            context.note("budget", f"{size:,} bytes: only {limit} are looked at", path, 1)
+    return [path for path in sizes if path in kept]
 
 
 def run_words(call: Call) -> Iterable[Word]:

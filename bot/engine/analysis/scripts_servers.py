@@ -264,12 +264,11 @@ def _server(words: Sequence[bash.Word]) -> tuple[str, int] | None:
 def scenario(facts: ScriptFacts) -> str:
     """What a script measures: `agentic`, `fixed` (prompts of fixed lengths), `multi` (several nodes), or `other`."""
     path = facts.path
-    if "agentic" in path or any(call.name in _AGENTIC_CALLS for call in facts.calls):
+    if "agentic" in path or not facts.called.isdisjoint(_AGENTIC_CALLS):
         return "agentic"
-    client = any(call.name == "run_benchmark_serving" for call in facts.calls) or "benchmark_serving" in facts.code
     if path.startswith("benchmarks/multi_node/"):
         return "multi"
-    if client or "fixed_seq_len" in path:
+    if facts.has_client or "fixed_seq_len" in path:
         return "fixed"
     return "fixed" if path.count("/") <= 1 and not path.startswith("runners/") else "other"
 
@@ -353,12 +352,9 @@ _SIZES: dict[str, str] = {
 
 def size_options(found: Servers) -> Iterator[SizeOption]:
     """The constant options of servers, where other scripts with such servers follow a variable."""
-    readers: dict[str, set[str]] = {"TP": set(), "EP_SIZE": set(), "DP_ATTENTION": set()}
-    for server in found.servers():
-        names = {read.name for read in server.facts.reads}
-        for name, paths in readers.items():
-            if name in names:
-                paths.add(server.facts.path)
+    scripts = {server.facts.path: server.facts for server in found.servers()}
+    read = {path: {one.name for one in facts.reads} for path, facts in scripts.items()}
+    readers = {name: {path for path in read if name in read[path]} for name in ("TP", "EP_SIZE", "DP_ATTENTION")}
     for server in found.servers():
         tokens = server.tokens
         for number, token in enumerate(tokens):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from botlint.core.span import Span
-from botlint.engine.analysis.scripts import is_archived, script_paths
+from botlint.engine.analysis.scripts import MAX_SCRIPT, is_archived, script_paths
 from botlint.engine.context import Context
 
 MAX_SCRIPTS = 60
@@ -68,6 +68,8 @@ def shell_findings(context: Context) -> list[ShellFinding]:
         old = context.base.files.text(path) if context.base is not None else None
         if source is None or is_archived(path) or (old is not None and old.text == source.text):
             continue
+        if len(source.text) > MAX_SCRIPT:
+            continue  # which is noted where it is walked
         texts[path] = source.text
         if old is not None:
             before[path] = old.text

@@ -116,6 +116,16 @@ class ScriptFacts:
         """The text with full-line comments blanked out; offsets stay."""
         return _COMMENT.sub(lambda match: " " * len(match.group()), self.text)
 
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """The names of all commands that the script calls."""
+        return frozenset(call.name for call in self.calls)
+
+    @cached_property
+    def has_client(self) -> bool:
+        """Whether the script calls the client of a benchmark with prompts of fixed lengths."""
+        return "run_benchmark_serving" in self.called or "benchmark_serving" in self.code
+
     def names(self) -> set[str]:
         """Every name that gets a value in the script."""
         return {*self.assigned, *self.set_names, *self.exported, *(n for names in self.local.values() for n in names)}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from botlint.engine.analysis.scripts import script_paths, scripts
 from botlint.engine.analysis.scripts_names import Spellings, closest_name, names
-from botlint.engine.analysis.scripts_servers import prefix_caching, scenario, servers, size_guards
+from botlint.engine.analysis.scripts_servers import prefix_caching, scenario, servers, size_guards, size_options
 from botlint.engine.analysis.scripts_shellcheck import shell_findings
 from botlint.engine.analysis.scripts_slips import slips
 from botlint.engine.analysis.scripts_status import masked
@@ -241,3 +243,23 @@ def test_shellcheck_looks_at_changes_only() -> None:
     assert shell_findings(context(new)) == []
     assert shell_findings(context(new, old, shellcheck="off")) == []
     assert len(shell_findings(context(new, shellcheck="all"))) == 3
+
+
+def test_scripts_beyond_the_bounds_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("botlint.engine.analysis.scripts.MAX_SCRIPT", 100)
+    monkeypatch.setattr("botlint.engine.analysis.scripts.MAX_TEXT", 150)
+    files = {f"benchmarks/{name}.sh": "#" * size for name, size in (("a", 101), ("b", 90), ("c", 80), ("d", 70))}
+    found = context(files)
+    assert list(scripts(found).by_path) == ["benchmarks/c.sh", "benchmarks/d.sh"]
+    assert [(note.kind, note.path) for note in found.notes] == [
+        ("budget", "benchmarks/b.sh"),
+        ("budget", "benchmarks/a.sh"),
+    ]
+
+
+def test_a_script_with_many_servers_takes_little_time() -> None:
+    found = one('if [ "$A" ]; then python3 -m vllm serve --tp 8 "$MODEL"; fi\n' * 3_000)
+    start = time.process_time()
+    assert sum(1 for _ in size_options(servers(found))) == 0
+    assert {scenario(server.facts) for server in servers(found).servers()} == {"fixed"}
+    assert time.process_time() - start < 4

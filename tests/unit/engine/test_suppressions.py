@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from botlint.core.finding import Finding, Related
 from botlint.core.ruleinfo import RuleInfo
 from botlint.core.span import Span
-from botlint.engine.suppressions import read_suppressions, suppress, suppressions_of
+from botlint.engine.suppressions import MAX_DIRECTIVES, read_suppressions, suppress, suppressions_of
 from botlint.fixes.edits import apply_fixes
 from botlint.repo.memory import MemoryFiles
 
@@ -206,3 +208,26 @@ def test_findings_about_one_comment_have_fingerprints_of_their_own() -> None:
     found = about(text, [])
     assert len(found) == 3
     assert len({one.fingerprint for one in found}) == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# botlint: ignore[one]\n" * 900 + "#\n" * 100_000 + "a\n",
+        "# botlint: ignore[one]\n" * 900 + "a \\\n" * 100_000,
+        "a  # botlint: ignore[one]\n" * 900 + "b\n" * 100_000,
+    ],
+    ids=["comments", "a long command", "code"],
+)
+def test_many_comments_take_little_time(text: str) -> None:
+    start = time.process_time()
+    assert len(suppressions_of(text, "f.sh")) == 900
+    assert time.process_time() - start < 3
+
+
+def test_comments_beyond_the_limit_are_told() -> None:
+    beyond = MAX_DIRECTIVES + 1
+    comments = suppressions_of("a  # botlint: ignore[one]\n" * (beyond + 5), "f.sh")
+    found = suppress([at(1), at(beyond)], comments, RULES, ran=RAN)
+    assert [one.span.line for one in found if one.rule == "one" and one.suppressed is None] == [beyond]
+    assert [one.span.line for one in found if one.rule == "unknown-suppression"] == [beyond]
