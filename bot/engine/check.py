@@ -14,6 +14,9 @@ from botlint.engine.rules import Rule
 MAX_ERROR = 300
 """Characters of an internal error that a report holds."""
 
+MAX_ALL = 50_000
+"""Findings of one revision; rules that come later do not run."""
+
 Adjust = Callable[[list[Finding], Context], list[Finding]]
 """What settings, suppressions and the baseline make of findings."""
 
@@ -47,6 +50,9 @@ def _findings(
     records = Records(context)
     found: list[Finding] = []
     for rule in rules:
+        if len(found) >= MAX_ALL:
+            context.note("budget", f"{rule.name}: not looked at, for there are {len(found):,} findings of other rules")
+            continue
         try:
             found.extend(evaluate(rule, records))
         except Exception as error:

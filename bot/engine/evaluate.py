@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from botlint.core.finding import Certainty, Edit, Finding, Fix, JobRef, Related
 from botlint.core.span import Span
 from botlint.engine.context import Context
-from botlint.engine.predicates import full_names
+from botlint.engine.predicates import MAX_TEXT, full_names
 from botlint.engine.rules import Rule
 from botlint.engine.versions import VersionRange
 from botlint.engine.views.base import Chain, Core
@@ -171,6 +171,7 @@ def evaluate(rule: Rule, records: Records) -> list[Finding]:
                 found = merged.get(key)
                 if found is None:
                     if len(merged) >= MAX_FINDINGS:
+                        context.note("budget", f"{rule.name}: only {MAX_FINDINGS:,} findings of a rule are kept")
                         break
                     chain = (core, *told.chain[1:])
                     found = merged[key] = _Merged(chain, message, subject, certainty, values, unknown, [])
@@ -336,6 +337,8 @@ def _fix(rule: Rule, one: _Merged, context: Context) -> Fix | None:
         if where is None:
             return None
         text = template.render(one.values, one.unknown)
+        if len(text) > MAX_TEXT:
+            return None
         edits.append(Edit(_lines(where) if line else where, text))
     return Fix(rule.fix_title.render(one.values, one.unknown), rule.fix_form.safe, tuple(edits))
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from typing import Any
@@ -12,10 +14,23 @@ from typing import Any
 from cel_expr_python import cel
 from cel_expr_python.ext import ext_bindings, ext_math, ext_optional, ext_strings
 
+from botlint.core.visible import ELLIPSIS
 from botlint.engine.views.base import Fact, FactType
 
 MAX_EXPRESSION = 4_000
 """Characters of one expression."""
+
+MAX_TEXT = 4_000
+"""Characters of a text with values; a longer one is cut."""
+
+MAX_SECONDS = 20.0
+"""Time that the expressions of all custom rules take together."""
+
+MAX_MEMORY = 256 << 20
+"""Bytes that one evaluation of a custom rule's expression takes: CEL bounds the steps, not the sizes of values."""
+
+MAX_FAULT = 120
+"""Characters of an expression that a fault quotes."""
 
 MAX_UNKNOWN_KEYS = 2
 """Keys with an unknown value for which samples are tried."""
@@ -50,6 +65,48 @@ class ExpressionError(Exception):
 
 class RuleFault(Exception):  # noqa: N818 - a fault of the rule, told as such
     """An expression that cannot be evaluated for a reason other than an unknown fact (division by zero)."""
+
+
+@dataclass(slots=True)
+class Meter:
+    """What the expressions of custom rules may still take together, whatever they say."""
+
+    seconds: float = MAX_SECONDS
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        """Takes the time of what runs in it; raises RuleFault when none is left or memory runs out."""
+        if self.seconds <= 0:
+            raise RuleFault("the custom rules have taken the time or the memory that all of them may take")
+        start = time.perf_counter()
+        try:
+            with _little_memory():
+                yield
+        except MemoryError:
+            self.seconds = 0
+            raise RuleFault(f"takes more than {MAX_MEMORY >> 20} MiB of memory") from None
+        finally:
+            self.seconds -= time.perf_counter() - start
+
+
+@contextmanager
+def _little_memory() -> Iterator[None]:
+    """Bounds the memory that the process may get beside what it has, where the system can do that."""
+    try:
+        import resource
+
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - short, and called often
+            has = int(file.read().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError, ValueError):
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limits = [has + MAX_MEMORY, *(one for one in (soft, hard) if one != resource.RLIM_INFINITY)]
+    resource.setrlimit(resource.RLIMIT_AS, (min(limits), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 @cache
@@ -140,6 +197,11 @@ class Expression:
     names: tuple[str, ...]
     keys: Mapping[str, frozenset[str]]
     environment: Any
+    meter: Meter | None = None
+
+    def measured_by(self, meter: Meter | None) -> Expression:
+        """The expression, each evaluation of which takes from a meter."""
+        return replace(self, meter=meter)
 
     @property
     def _samples(self) -> Iterable[str]:
@@ -175,17 +237,31 @@ class Expression:
         return results[0]
 
     def _once(self, data: Mapping[str, object]) -> object | None:
+        if self.meter is None:
+            return self._evaluated(data)
+        with self.meter.measured():
+            return self._evaluated(data)
+
+    def _evaluated(self, data: Mapping[str, object]) -> object | None:
         try:
             value = self.compiled.eval(data=data)
         except RuntimeError as error:
             # The budget of one evaluation is spent.
-            raise RuleFault(f"{self.text.strip()}: {error}") from None
-        if value.type().name() != "ERROR":
-            return _plain(value)
-        text = str(value.value())
+            raise self._fault(str(error)) from None
+        try:
+            if value.type().name() != "ERROR":
+                return _plain(value)
+            text = str(value.value())
+        except (TypeError, SystemError):
+            # A type, an optional: CEL has values that are no text, number, list or map.
+            raise self._fault("gives no value that a rule can use") from None
         if any(part in text for part in (*_MISSING, _OTHER_KIND)):
             return None
-        raise RuleFault(f"{self.text.strip()}: {text}")
+        raise self._fault(text)
+
+    def _fault(self, message: str) -> RuleFault:
+        text = " ".join(self.text.split())
+        return RuleFault(f"{text if len(text) <= MAX_FAULT else text[:MAX_FAULT] + ELLIPSIS}: {message}")
 
 
 def _plain(value: Any) -> object:
@@ -204,8 +280,12 @@ class Template:
         return tuple(dict.fromkeys(n for part in self.parts if isinstance(part, Expression) for n in part.names))
 
     def render(self, values: Mapping[str, object], unknown: Mapping[str, frozenset[str]]) -> str:
-        """The text with its values; what is unknown is shown as `?`."""
-        return "".join(part if isinstance(part, str) else shown(part.evaluate(values, unknown)) for part in self.parts)
+        """The text with its values; what is unknown is shown as `?`. One that is too long is cut after MAX_TEXT."""
+        text = "".join(
+            (part if isinstance(part, str) else shown(part.evaluate(values, unknown)))[: MAX_TEXT + 1]
+            for part in self.parts
+        )
+        return text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + ELLIPSIS
 
 
 def shown(value: object) -> str:

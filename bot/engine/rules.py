@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import resources
 from typing import Any
@@ -17,6 +17,7 @@ from botlint.documents.yaml import Scalar, YamlDocument, find, load_yaml, to_pla
 from botlint.engine.predicates import (
     Expression,
     ExpressionError,
+    Meter,
     Template,
     Vocabulary,
     compile_template,
@@ -96,6 +97,7 @@ class Rule:
     examples: tuple[Mapping[str, Any], ...] = ()
     aliases: tuple[str, ...] = ()
     path: str = ""
+    meter: Meter | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:
@@ -103,14 +105,17 @@ class Rule:
 
     @cached_property
     def when(self) -> Expression | None:
-        return None if self.when_text is None else self._vocabulary.compile(self.when_text, "bool")
+        return None if self.when_text is None else self._compile(self.when_text, "bool")
 
     @cached_property
     def require(self) -> Expression:
-        return self._vocabulary.compile(self.require_text, "bool")
+        return self._compile(self.require_text, "bool")
+
+    def _compile(self, text: str, result: str | None = None) -> Expression:
+        return self._vocabulary.compile(text, result).measured_by(self.meter)
 
     def _template(self, text: str) -> Template:
-        return compile_template(text, self._vocabulary.compile)
+        return compile_template(text, self._compile)
 
     @cached_property
     def message(self) -> Template:
@@ -352,6 +357,7 @@ def custom_rules(texts: Iterable[tuple[str, str]], taken: Iterable[Rule]) -> lis
     problems: list[Problem] = []
     rules: list[Rule] = []
     known = {key for rule in taken for key in (rule.id, rule.name, *rule.aliases)}
+    meter = Meter()
     for path, text in texts:
         if len(rules) >= MAX_RULES:
             problems.append(Problem(f"more than {MAX_RULES} custom rules", Span(path, 1, 1, 1, 1), "rule"))
@@ -365,7 +371,7 @@ def custom_rules(texts: Iterable[tuple[str, str]], taken: Iterable[Rule]) -> lis
             problems.append(Problem(f"{rule.id} {rule.name}: the id or name is taken", Span(path, 1, 1, 1, 1), "rule"))
             continue
         known |= {rule.id, rule.name}
-        rules.append(rule)
+        rules.append(replace(rule, meter=meter))
     if problems:
         lines = [f"{p.span.path}:{p.span.line}:{p.span.column}: {p.message}" for p in problems]
         raise UsageError("\n".join(["custom rules cannot be used:", *lines]))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from itertools import pairwise
+from pathlib import Path
+
 import pytest
 
-from botlint.engine.predicates import ExpressionError, RuleFault, Vocabulary, compile_template
+from botlint.engine.predicates import MAX_MEMORY, ExpressionError, Meter, RuleFault, Vocabulary, compile_template
 from botlint.engine.views.base import Fact
 
 FACTS = {
@@ -72,6 +76,48 @@ def test_a_rule_cannot_run_for_long() -> None:
     text = "server.names.all(a, server.names.all(b, server.names.all(c, a + b + c != '')))"
     with pytest.raises(RuleFault, match=r"(?i)budget"):
         WORDS.compile(text).evaluate({"server.names": [str(n) for n in range(300)]}, NONE)
+
+
+BINDINGS = "".join(f"cel.bind({new}, {'+'.join(old * 10)}, " for old, new in pairwise("abcdefghijk"))
+GROWS = [
+    f"cel.bind(a, 'xxxxxxxxxx', {BINDINGS} k != '')" + ")" * 10,
+    f"cel.bind(a, [1, 2, 3, 4, 5], {BINDINGS} size(k) > 1)" + ")" * 10,
+    "'xxxxxxxxxx'" + ".replace('x', 'xxxxxxxxxx')" * 12 + " != ''",
+]
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system tells no process its size")
+@pytest.mark.parametrize("text", GROWS)
+def test_a_custom_rule_gets_little_memory(text: str) -> None:
+    meter = Meter()
+    start = time.perf_counter()
+    with pytest.raises(RuleFault, match="MiB of memory"):
+        WORDS.compile(text).measured_by(meter).evaluate({}, NONE)
+    assert time.perf_counter() - start < 10
+    with pytest.raises(RuleFault, match="all of them may take"):
+        WORDS.compile("true").measured_by(meter).evaluate({}, NONE)
+    assert len("x" * (MAX_MEMORY * 2)) == MAX_MEMORY * 2  # the limit is gone
+
+
+def test_custom_rules_get_little_time() -> None:
+    meter = Meter(0.2)
+    expression = WORDS.compile("server.names.all(a, server.names.all(b, a + b != ''))").measured_by(meter)
+    values = {"server.names": [str(n) for n in range(90)]}
+    with pytest.raises(RuleFault, match="all of them may take"):
+        all(expression.evaluate(values, NONE) for _ in range(10_000))
+
+
+@pytest.mark.parametrize("text", ["{optional.of(1)}", "{[optional.none()]}"])
+def test_values_that_no_text_can_show(text: str) -> None:
+    with pytest.raises(RuleFault, match="no value that a rule can use"):
+        compile_template(text, WORDS.compile).render({}, NONE)
+
+
+def test_a_long_text_is_cut() -> None:
+    text = compile_template("x" * 3_000 + "{server.env['A']}", WORDS.compile).render(
+        {"server.env": {"A": "y" * 9_000}}, NONE
+    )
+    assert text == "x" * 3_000 + "y" * 1_000 + "…"
 
 
 @pytest.mark.parametrize(
