@@ -65,7 +65,7 @@ class Files(Protocol):
         """Whether it is a regular file."""
 
     def is_dir(self, path: str) -> bool:
-        """Whether it is a directory with a file somewhere below it; the root is the empty path."""
+        """Whether it is a directory with a file or link somewhere below it; the root is the empty path."""
 
     def paths(self, prefix: str = "") -> Sequence[str]:
         """The sorted paths of all regular files below the directory `prefix`."""
@@ -229,7 +229,7 @@ class ListedFiles(ABC):
     def is_dir(self, path: str) -> bool:
         if self._directories is None:
             found = {""}
-            for name in self._listing.files:
+            for name in (*self._listing.files, *self._listing.symlinks):
                 parent = name.rpartition("/")[0]
                 while parent not in found:
                     found.add(parent)
@@ -257,6 +257,9 @@ class ListedFiles(ABC):
     def links(self) -> Mapping[str, str]:
         if self._links is None:
             targets = {path: self.resolve_link(path) for path in sorted(self._listing.symlinks)}
+            for path, target in targets.items():
+                if target is None:
+                    self._problem("bad-link", "the link leads to nothing in the repository; it is not followed", path)
             self._links = {
                 path: target for path, target in targets.items() if target is not None and self.is_file(target)
             }

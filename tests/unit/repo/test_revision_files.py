@@ -145,6 +145,17 @@ def test_links_are_facts_and_lead_to_files_of_the_repository_only(files: Files) 
         "runners/hop.sh": "runners/launch_one.sh",
         "runners/launch_two.sh": "runners/launch_one.sh",
     }
+    bad = {problem.span.path for problem in files.problems if problem.kind == "bad-link"}
+    assert {"absolute", "dangling", "outside", "loop-a"} <= bad
+    assert not bad & {"latest", "runners/hop.sh"}
+
+
+def test_a_folder_of_links_is_a_way(tmp_path: Path) -> None:
+    (tmp_path / "links").mkdir()
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "a.sh").write_text("echo")
+    (tmp_path / "links" / "b.sh").symlink_to("../real/a.sh")
+    assert open_files(tmp_path).links() == {"links/b.sh": "real/a.sh"}
 
 
 @pytest.mark.parametrize(
