@@ -194,8 +194,15 @@ def save_store(store: PlanStore, path: Path) -> None:
             raise
 
 
-def store_path(repository: Path) -> Path:
-    """Where the launches of a repository are kept: in the user's cache folder, never in the repository itself."""
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+def store_path(repository: Path) -> Path | None:
+    """Where the launches of a repository are kept: in the user's cache folder, never in the repository itself.
+
+    None without such a folder. A relative one is none, as the XDG Base Directory Specification says.
+    """
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):  # noqa: PTH117
+        base = os.path.expanduser("~/.cache")  # noqa: PTH111 - that of Path raises without a home
+    if not os.path.isabs(base):  # noqa: PTH117
+        return None
     name = hashlib.blake2b(str(repository.resolve()).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
-    return Path(base).expanduser() / "botlint" / f"plans-{name}"
+    return Path(base) / "botlint" / f"plans-{name}"

@@ -13,7 +13,7 @@ from botlint.plan.build import Planner
 from botlint.plan.files import Question
 from botlint.plan.model import LaunchPlan
 from botlint.plan.parallel import plan_jobs_with_questions
-from botlint.plan.store import PlanStore, load_store, save_store
+from botlint.plan.store import PlanStore, load_store, save_store, store_path
 from botlint.repo.memory import MemoryFiles
 from botlint.repo.open import open_files
 
@@ -119,6 +119,23 @@ def test_a_broken_file_is_a_miss(content: bytes, tmp_path: Path) -> None:
     path.write_bytes(content)
     assert load_store(path).known == {}
     assert not Path("/tmp/botlint-trap").exists()
+
+
+@pytest.mark.parametrize(
+    ("cache", "home", "wanted"),
+    [
+        ("/c", "/h", "/c/botlint"),
+        ("", "/h", "/h/.cache/botlint"),
+        ("relative", "/h", "/h/.cache/botlint"),
+        ("~nobody-of-this-name/x", "/h", "/h/.cache/botlint"),
+        ("", "relative", None),
+    ],
+)
+def test_where_the_file_is(cache: str, home: str, wanted: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", cache)
+    monkeypatch.setenv("HOME", home)
+    found = store_path(Path())
+    assert (None if found is None else str(found.parent)) == wanted
 
 
 def test_two_revisions_are_kept_beside_each_other() -> None:
