@@ -19,6 +19,9 @@ from botlint.engine.settings import read_settings
 from botlint.repo.memory import MemoryFiles
 from botlint.repo.open import open_files
 
+_ENDINGS = (".yaml", ".yml", ".sh", ".bash", ".slurm", ".sbatch")
+_FOLDERS = ("benchmarks/", "runners/", "launchers/", "scripts/")
+
 
 @dataclass
 class Outcome:
@@ -90,11 +93,12 @@ def run_check(
 ) -> Outcome:
     """Checks a folder's working tree or a revision, with a base only what the change brings.
 
-    Raises UsageError for unknown rules and revisions and for wrong settings, NothingToCheck without any file.
+    Raises UsageError for unknown rules and revisions and for wrong settings, NothingToCheck without any file that
+    rules look at.
     """
     plan_jobs = KeptPlans(path, settings)
     files = open_files(path, head)
-    if not files.paths():
+    if not any(_is_checked(one) for one in files.paths()):
         raise NothingToCheck("no master config, workflow or script to check")
     policy = make_policy(
         files, read_settings(files), builtin_rules(), lambda known: selected(known, select), with_baseline
@@ -103,6 +107,11 @@ def run_check(
     context = Context(files, plan_jobs, before)
     report = check(context, policy.rules, policy.adjust)
     return Outcome(report, context, policy, settings)
+
+
+def _is_checked(path: str) -> bool:
+    """Whether a file may be a config, a workflow, a recipe or a script."""
+    return not path.startswith(".botlint") and (path.endswith(_ENDINGS) or path.startswith(_FOLDERS))
 
 
 def selected(rules: Sequence[Rule], names: Sequence[str]) -> list[Rule]:

@@ -203,5 +203,33 @@ def test_check_with_settings(repo: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert ".botlint.yaml:2:1: there is no setting 'fail-levle'" in capsys.readouterr().err
 
 
-def test_check_of_an_empty_folder(tmp_path: Path) -> None:
+def test_check_of_a_folder_with_nothing_to_check(tmp_path: Path) -> None:
     assert main(["check", str(tmp_path), "--no-cache"]) == 4
+    write(tmp_path, "README.md", "# Not a benchmark\n")
+    write(tmp_path, ".botlint.yaml", "version: 1\n")
+    for command in ("fix", "baseline write"):
+        assert run(command, tmp_path) == 4
+    write(tmp_path, "run.sh", "echo\n")
+    assert main(["check", str(tmp_path), "--no-cache"]) == 0
+
+
+def test_findings_beyond_the_limit_are_noted(
+    repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(repo, "benchmarks/a.sh", "source benchmarks/lost.sh\nsource benchmarks/more.sh\n")
+    monkeypatch.setattr("botlint.engine.evaluate.MAX_FINDINGS", 1)
+    assert main(["check", str(repo), "--no-cache", "-v"]) == 1
+    out = capsys.readouterr().out
+    assert "source-missing: only 1 findings of a rule are kept" in out
+    assert "1 error" in out
+    assert "1 exceeded budget" in out
+
+
+def test_a_link_that_leads_out_is_counted(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repo / "benchmarks" / "b.sh").symlink_to("/etc/passwd")
+    (repo / "benchmarks" / "c.sh").symlink_to("a.sh")
+    assert main(["check", str(repo), "--no-cache", "-v"]) == 1
+    out = capsys.readouterr().out
+    assert "note[unread] benchmarks/b.sh:1: the link leads to nothing in the repository" in out
+    assert "1 file not fully read" in out
+    assert "root:" not in out
