@@ -12,6 +12,7 @@ import io
 import json
 import os
 import pickle
+import stat
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -166,16 +167,42 @@ class _Reader(pickle.Unpickler):
 def load_store(path: Path) -> PlanStore:
     """The launches of a file; none if it is not there, of another version, or broken."""
     with suppress(Exception):
-        if path.stat().st_size <= MAX_FILE:
-            form, known, answers = _Reader(io.BytesIO(path.read_bytes())).load()
-            if form == (FORM, _own_digest()):
-                store = PlanStore(
-                    {key: [Known(launches, depends) for launches, depends in ones] for key, ones in known.items()},
-                    answers,
-                )
-                if all(0 <= one.depends < len(answers) for ones in store.known.values() for one in ones):
-                    return store
+        form, known, answers = _Reader(io.BytesIO(_content(path))).load()
+        if form == (FORM, _own_digest()):
+            store = PlanStore(
+                {key: [Known(launches, depends) for launches, depends in ones] for key, ones in known.items()},
+                answers,
+            )
+            if _is_whole(store):
+                return store
     return PlanStore()
+
+
+def _content(path: Path) -> bytes:
+    """The content of a regular file of a bounded size; anything else raises OSError and does not block."""
+    with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
+        facts = os.fstat(stream.fileno())
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > MAX_FILE:
+            raise OSError("not a file of launches")
+        return stream.read(MAX_FILE)
+
+
+def _is_whole(store: PlanStore) -> bool:
+    """Whether everything is of the type that it must have."""
+    numbers = range(len(store.answers))
+    return (
+        isinstance(store.answers, list)
+        and all(isinstance(one, dict) for one in store.answers)
+        and all(
+            isinstance(one.launches, tuple)
+            and one.launches
+            and all(isinstance(launch, Launch) for launch in one.launches)
+            and type(one.depends) is int
+            and one.depends in numbers
+            for ones in store.known.values()
+            for one in ones
+        )
+    )
 
 
 def save_store(store: PlanStore, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
@@ -119,6 +120,21 @@ def test_a_broken_file_is_a_miss(content: bytes, tmp_path: Path) -> None:
     path.write_bytes(content)
     assert load_store(path).known == {}
     assert not Path("/tmp/botlint-trap").exists()
+
+
+@pytest.mark.parametrize("launches", [5, (), (5,), "ab"])
+@pytest.mark.parametrize(("depends", "answers"), [(0, [{}]), (0.5, [{}]), (0, [7]), (1, [{}]), (0, {0: {}})])
+def test_a_file_of_other_things_is_a_miss(launches: object, depends: object, answers: object, tmp_path: Path) -> None:
+    path = tmp_path / "plans"
+    save_store(PlanStore(), path)
+    form, *_ = pickle.loads(path.read_bytes())
+    path.write_bytes(pickle.dumps((form, {"job": [(launches, depends)]}, answers)))
+    assert load_store(path).known == {}
+
+
+def test_a_pipe_in_the_place_of_the_file_is_a_miss(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "plans")
+    assert load_store(tmp_path / "plans").known == {}
 
 
 @pytest.mark.parametrize(
