@@ -192,7 +192,7 @@ def _is_whole(store: PlanStore) -> bool:
     numbers = range(len(store.answers))
     return (
         isinstance(store.answers, list)
-        and all(isinstance(one, dict) for one in store.answers)
+        and all(isinstance(one, dict) and all(map(_is_question, one)) for one in store.answers)
         and all(
             isinstance(one.launches, tuple)
             and one.launches
@@ -203,6 +203,10 @@ def _is_whole(store: PlanStore) -> bool:
             for one in ones
         )
     )
+
+
+def _is_question(value: object) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and all(isinstance(part, str) for part in value)
 
 
 def save_store(store: PlanStore, path: Path) -> None:

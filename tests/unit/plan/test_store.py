@@ -123,7 +123,9 @@ def test_a_broken_file_is_a_miss(content: bytes, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("launches", [5, (), (5,), "ab"])
-@pytest.mark.parametrize(("depends", "answers"), [(0, [{}]), (0.5, [{}]), (0, [7]), (1, [{}]), (0, {0: {}})])
+@pytest.mark.parametrize(
+    ("depends", "answers"), [(0, [{}]), (0.5, [{}]), (0, [7]), (0, [{1: 2}]), (1, [{}]), (0, {0: {}})]
+)
 def test_a_file_of_other_things_is_a_miss(launches: object, depends: object, answers: object, tmp_path: Path) -> None:
     path = tmp_path / "plans"
     save_store(PlanStore(), path)
