@@ -42,7 +42,7 @@ examples:
   - name: silent where the size is not known
     arm: {{tp: 4}}
     recipe: |
-      vllm serve "$MODEL" --tensor-parallel-size "$(cat size)"
+      vllm serve "$MODEL" --tensor-parallel-size "$(curl -s "$HOST/size")"
 """
 
 
@@ -75,6 +75,7 @@ def test_rules(settings: Settings, names: tuple[str, ...]) -> int:
     """Check rule files and run their examples: the shipped rules, those named, or those of FILES."""
     from botlint.engine.examples import run_examples
     from botlint.fixes.edits import apply_fix
+    from botlint.report.options import counted
 
     failed = 0
     chosen = _chosen(names)
@@ -84,7 +85,8 @@ def test_rules(settings: Settings, names: tuple[str, ...]) -> int:
             failed += bool(failures)
             for one in failures:
                 stream.write(f"{rule.path}: {one.rule}: {one.example}: {one.message}\n")
-        stream.write(f"{len(chosen)} rules, {sum(len(rule.examples) for rule in chosen)} examples, {failed} failed\n")
+        examples = counted(sum(len(rule.examples) for rule in chosen), "example")
+        stream.write(f"{counted(len(chosen), 'rule')}, {examples}, {failed} failed\n")
     return 1 if failed else 0
 
 
@@ -104,7 +106,10 @@ def _chosen(names: Sequence[str]) -> list[Rule]:
         path = Path(name)
         if not path.is_file():
             raise UsageError(f"no such file: {name}")
-        files.append((path.resolve().parent.name, name, path.read_text(encoding="utf-8")))
+        try:
+            files.append((path.resolve().parent.name, name, path.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"cannot read {name}: {error}") from None
     found: list[Rule] = []
     errors: list[str] = []
     for family, path_, text in files:

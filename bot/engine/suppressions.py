@@ -54,7 +54,8 @@ MAX_DIRECTIVES = 1_000
 MAX_NAMES = 50
 
 _MARK = "botlint:"
-_DIRECTIVE = re.compile(r"#[ \t]*botlint:[ \t]*(?P<verb>[\w-]+)[ \t]*(?P<rest>.*)")
+# A text about such a comment quotes it, and is none.
+_DIRECTIVE = re.compile(r"(?<![`'\"])#[ \t]*botlint:[ \t]*(?P<verb>[\w-]+)[ \t]*(?P<rest>.*)")
 _REST = re.compile(r"(?:\[(?P<names>[^\]]*)\])?[ \t]*(?:--[ \t]*(?P<reason>.*))?")
 _VERBS = ("ignore", "ignore-file", "begin-ignore", "end-ignore")
 _YAML = (".yaml", ".yml")

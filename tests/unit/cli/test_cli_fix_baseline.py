@@ -233,3 +233,25 @@ def test_a_link_that_leads_out_is_counted(repo: Path, capsys: pytest.CaptureFixt
     assert "note[unread] benchmarks/b.sh:1: the link leads to nothing in the repository" in out
     assert "1 file not fully read" in out
     assert "root:" not in out
+
+
+# --- what the commands write is right
+
+
+def test_the_settings_that_init_writes_are_no_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path, "run.sh", "echo\n")
+    assert main(["init", str(tmp_path)]) == 0
+    assert main(["check", str(tmp_path), "--no-cache"]) == 0
+    assert capsys.readouterr().out == "no findings\n"
+
+
+def test_a_new_rule_passes_its_examples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "new", "own-rule", "--folder", str(tmp_path)]) == 0
+    assert main(["rules", "test", str(tmp_path / "own-rule.yaml")]) == 0
+    assert "1 rule, 3 examples, 0 failed" in capsys.readouterr().out
+
+
+def test_a_rule_that_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "own-rule.yaml").write_bytes(b"id: \xff")
+    assert main(["rules", "test", str(tmp_path / "own-rule.yaml")]) == 2
+    assert "cannot read" in capsys.readouterr().err

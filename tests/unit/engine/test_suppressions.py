@@ -40,6 +40,7 @@ def allowed(text: str, path: str = "f.sh", rule: str = "one") -> list[int]:
         ("a\n# botlint: ignore[one]\nb\nc\n", [3]),
         ("# botlint: ignore[one]\n\n# more\nb\nc\n", [4]),
         ("# botlint: ignore[one]\n# botlint: ignore[two]\nb\n", [3]),
+        ("a  # as `# botlint: ignore[one]` does\n# '# botlint: ignore[one]'\nb\n", []),
         ("a\n# botlint: ignore-file[one]\nb", [1, 2, 3]),
         ("a\n# botlint: begin-ignore[one]\nb\nc\n# botlint: end-ignore\nd\n", [2, 3, 4, 5]),
         ("a  # see 12 # botlint: ignore[one]\nb\n", [1]),
