@@ -20,7 +20,7 @@ fail-level: error
 # `botlint rules list` names all rules and families; what is said of a rule counts before what is said of its family.
 # rules:
 #   shell: off
-#   flag-unknown: error
+#   flag-unknown-to-releases: error
 
 # Files in which findings are left out. `*` stays inside a name, `**` takes any folders.
 # paths:

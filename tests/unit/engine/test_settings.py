@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -14,6 +15,8 @@ from botlint.core.errors import UsageError
 from botlint.core.ruleinfo import RuleInfo
 from botlint.documents.yaml import Schema, load_yaml, to_plain
 from botlint.engine.globs import matches
+from botlint.engine.policy import rule_info
+from botlint.engine.rules import builtin_rules
 from botlint.engine.settings import Settings, parse_settings, read_settings
 from botlint.repo.memory import MemoryFiles
 
@@ -99,7 +102,17 @@ def test_the_written_file_is_the_defaults() -> None:
     )
     settings = parse_settings(commented)
     assert settings.exclude == ("experimental/**",)
-    assert set(settings.rules) == {"shell", "flag-unknown"}
+    assert set(settings.rules) == {"shell", "flag-unknown-to-releases"}
+    settings.check_names(map(rule_info, builtin_rules()))
+
+
+def test_the_page_about_settings_names_rules_that_exist() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    settings = parse_settings(page.split("```yaml\n")[1].split("```")[0])
+    infos = [rule_info(rule) for rule in builtin_rules()]
+    settings.check_names(infos)
+    known = {name for info in infos for name in info.names}
+    assert set(re.findall(r"ignore\[([a-z-]+)\]", page)) <= known
 
 
 @pytest.mark.parametrize(
