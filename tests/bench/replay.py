@@ -13,10 +13,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import multiprocessing
 import subprocess
 import sys
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,10 @@ def main() -> int:
         and (not options.select or {one["id"], one["class"]} & set(options.select))
     ]
     found: dict[str, list[bool]] = {}
-    with ProcessPoolExecutor(options.jobs, max_tasks_per_child=4) as pool:
-        for one, (state, lines) in zip(
-            chosen, pool.map(replay, [str(options.checkout)] * len(chosen), chosen), strict=True
-        ):
+    # A process keeps what it has read: a fresh one comes after a few defects.
+    with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=4) as pool:
+        work = partial(replay, str(options.checkout))
+        for one, (state, lines) in zip(chosen, pool.imap(work, chosen), strict=True):
             found.setdefault(one["class"], []).append(state == "found")
             print(f"{state:9} {one['class']:34} {one['id']}")
             for line in lines:
