@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -145,11 +146,11 @@ def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def summarize(findings: Sequence[Finding], base: Summary, notes: Sequence[Note]) -> Summary:
-    """A summary with the counts of these findings and notes."""
+    """A summary with the counts of these findings, and of the notes: of those about unread files, the files."""
     counted = [finding for finding in findings if finding.counts]
-    kinds: dict[str, int] = {}
-    for note in notes:
-        kinds[note.kind] = kinds.get(note.kind, 0) + 1
+    # A file that has many faults is one file that was not fully read.
+    distinct = {(note.kind, note.path if note.kind == "unread" else note) for note in notes}
+    kinds = Counter(kind for kind, _ in distinct)
     days = [finding.baselined for finding in findings if finding.baselined is not None]
     return replace(
         base,

@@ -69,7 +69,10 @@ class Worktree(ListedFiles):
             elif entry.is_dir(follow_symlinks=False):
                 if entry.name not in _SKIPPED_NAMES and self._accepts(path):
                     folders.append(path + "/")
-            elif entry.is_file(follow_symlinks=False) and entry.name != ".git" and self._accepts(path):
+            elif not entry.is_file(follow_symlinks=False):
+                if self._accepts(path):
+                    self._problem("special", "a pipe, socket or device; it is not read", path)
+            elif entry.name != ".git" and self._accepts(path):
                 if self._too_many(listing):
                     break
                 listing.files[path] = ""

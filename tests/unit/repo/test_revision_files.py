@@ -321,6 +321,7 @@ def test_pipes_are_not_read(repo: Path) -> None:
     os.mkfifo(repo / "pipe.sh")
     files = Worktree(repo)
     assert not files.is_file("pipe.sh")
+    assert [(one.kind, one.span.path) for one in files.problems] == [("special", "pipe.sh")]
 
 
 def test_a_file_that_changes_after_it_was_listed(repo: Path) -> None:

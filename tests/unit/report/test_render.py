@@ -17,7 +17,7 @@ import pytest
 from report_samples import EVIL, RULES, TODAY, report, sources
 
 from botlint.core.errors import UsageError
-from botlint.core.finding import Finding, Report, Summary, summarize
+from botlint.core.finding import Finding, Note, Report, Summary, summarize
 from botlint.core.span import Span
 from botlint.report.markdown import code, prose
 from botlint.report.options import Options
@@ -185,6 +185,12 @@ def test_annotations_beyond_the_limit_are_counted() -> None:
 
 
 # --- junit
+
+
+def test_a_file_with_many_faults_is_counted_once() -> None:
+    notes = [Note("unread", f"fault {n}", path, n) for path in ("a", "b") for n in range(3)]
+    notes += [Note("budget", f"bound {n}", "a", 1) for n in range(3)]
+    assert dict(summarize([], Summary(), notes).notes) == {"unread": 2, "budget": 3}
 
 
 def test_junit_counts_what_fails() -> None:
