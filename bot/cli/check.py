@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from botlint.cli.common import Settings, common_options, no_collection
-
-if TYPE_CHECKING:
-    pass
-
-FORMATS = ["text", "json", "sarif", "github", "junit", "markdown"]
+from botlint.report.render import FORMATS
 
 
 @click.command()

@@ -123,14 +123,11 @@ def _selected(planner: Planner, names: Sequence[str], conditions: Sequence[Condi
 
 def planned(planner: Planner, jobs: Sequence[Job], label: str, settings: Settings) -> list[LaunchPlan]:
     """The plans of jobs, made on all processors, with a bar on a terminal."""
-    from botlint.cli.progress import Bar
+    from botlint.cli.progress import with_bar
     from botlint.plan.parallel import plan_jobs
 
-    bar = Bar(len(jobs), label, show=settings.show_progress())
-    try:
-        return plan_jobs(planner, jobs, bar.step)
-    finally:
-        bar.close()
+    show = settings.show_progress()
+    return with_bar(lambda step: plan_jobs(planner, jobs, step), len(jobs), label, show=show)
 
 
 def tell_problems(settings: Settings, problems: Sequence[Problem]) -> None:

@@ -32,11 +32,8 @@ class KeptPlans:
         return plans
 
     def _make(self, planner: Planner, jobs: Sequence[Job]) -> list[tuple[LaunchPlan, frozenset[Question] | None]]:
-        from botlint.cli.progress import Bar
+        from botlint.cli.progress import with_bar
         from botlint.plan.parallel import plan_jobs_with_questions
 
-        bar = Bar(len(jobs), "planning", show=self._settings.show_progress())
-        try:
-            return plan_jobs_with_questions(planner, jobs, bar.step)
-        finally:
-            bar.close()
+        show = self._settings.show_progress()
+        return with_bar(lambda step: plan_jobs_with_questions(planner, jobs, step), len(jobs), "planning", show=show)

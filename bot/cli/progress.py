@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -15,6 +15,10 @@ PATIENCE = 1.0
 
 INTERVAL = 0.1
 """Seconds between two drawings."""
+
+
+Step = Callable[[int], None]
+"""Told of so many steps more."""
 
 
 class Bar:
@@ -60,3 +64,12 @@ def _draw(label: str, number: int, total: int) -> None:
     filled = width * number // max(total, 1)
     sys.stderr.write(f"\r\x1b[K{label} [{'#' * filled}{'.' * (width - filled)}] {number}/{total}"[: columns + 4])
     sys.stderr.flush()
+
+
+def with_bar(work: Callable[[Step], T], total: int, label: str, *, show: bool) -> T:
+    """What some work gives that tells of its steps, with a bar meanwhile."""
+    bar = Bar(total, label, show=show)
+    try:
+        return work(bar.step)
+    finally:
+        bar.close()

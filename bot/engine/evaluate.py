@@ -53,8 +53,7 @@ class Records:
     def groups(self, rule: Rule) -> Iterable[Group]:
         """The groups of records that a rule tells apart."""
         path = lineage(rule.view)
-        outer = full_names(path[0].name, path[0].facts)
-        used = tuple(sorted(name for name in rule.verdict_names if name in outer))
+        used = _outermost(rule, rule.verdict_names)
         if len(path) == 1:
             return self._grouped(path[0].name, used)
         found: Iterable[Group] = self._below(path[0].name, path[1].name, used)
@@ -65,8 +64,7 @@ class Records:
     def members(self, rule: Rule) -> list[tuple[Core, list[Group]]]:
         """The innermost records, each once with the groups above it: servers share the records of equal options."""
         path = lineage(rule.view)
-        outer = full_names(path[0].name, path[0].facts)
-        used = tuple(sorted(name for name in rule.verdict_names if name in outer))
+        used = _outermost(rule, rule.verdict_names)
         key = (rule.view, used)
         found = self._members.get(key)
         if found is None:
@@ -132,6 +130,13 @@ def _named(view: str, core: Core) -> Core:
     core.values = {name if "." in name else f"{view}.{name}": value for name, value in core.values.items()}
     core.unknown = {name if "." in name else f"{view}.{name}": keys for name, keys in core.unknown.items()}
     return core
+
+
+def _outermost(rule: Rule, names: Sequence[str]) -> tuple[str, ...]:
+    """Those of the facts that belong to the outermost view of a rule."""
+    top = lineage(rule.view)[0]
+    outer = full_names(top.name, top.facts)
+    return tuple(sorted(name for name in names if name in outer))
 
 
 def _identity(core: Core, used: Sequence[str]) -> object:
@@ -206,9 +211,7 @@ class _Merged:
 
 def _told_apart(rule: Rule, group: Group) -> Iterable[Group]:
     """The records of a group by what the texts of a finding say of them."""
-    path = lineage(rule.view)
-    outer = full_names(path[0].name, path[0].facts)
-    used = tuple(name for name in rule.names if name in outer)
+    used = _outermost(rule, rule.names)
     apart: dict[object, Group] = {}
     for core in group.outer:
         apart.setdefault(_identity(core, used), Group((core, *group.chain[1:]), [])).outer.append(core)

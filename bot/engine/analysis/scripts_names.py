@@ -10,6 +10,7 @@ from functools import cached_property
 
 from botlint.engine.analysis.scripts import Scripts, is_archived, is_host, scripts
 from botlint.engine.analysis.scripts_walk import CHECKS_NAMES, Read, ScriptFacts
+from botlint.engine.analysis.spelling import one_edit
 from botlint.engine.context import Context
 
 _WORKFLOW_NAME = re.compile(r"(?<![\w.$-])(?:([A-Z][A-Z0-9_]*)[ \t]*:|([A-Za-z_]\w*)=)")
@@ -293,18 +294,7 @@ def _one_slip(one: str, other: str) -> bool:
         return True
     if len(one) < 4 or abs(len(one) - len(other)) > 1:
         return False
-    if len(one) > len(other):
-        one, other = other, one
-    start = 0
-    while start < len(one) and one[start] == other[start]:
-        start += 1
-    rest, rest2 = one[start:], other[start:]
-    if len(one) == len(other):
-        swapped = len(rest) > 1 and rest[0] == rest2[1] and rest[1] == rest2[0] and rest[2:] == rest2[2:]
-        slip = swapped or rest[1:] == rest2[1:]
-    else:
-        slip = rest == rest2[1:]
-    return slip and _numbers(one) == _numbers(other)
+    return one_edit(one, other) and _numbers(one) == _numbers(other)
 
 
 def _numbers(name: str) -> list[str]:

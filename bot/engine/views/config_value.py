@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from botlint.core.span import Span
+from botlint.engine.analysis.spelling import one_edit, shared_start
 from botlint.engine.context import Context
 from botlint.engine.views.base import Chain, Core, Fact, View
 from botlint.layouts.inferencex.job import Job
@@ -66,13 +67,9 @@ def _is_slip(one: str, other: str) -> bool:
     """Whether two names differ by one letter more, less or other, or by two neighbours swapped; digits never count."""
     if abs(len(one) - len(other)) > 1 or min(len(one), len(other)) < 4:
         return False
-    start = 0
-    while start < min(len(one), len(other)) and one[start] == other[start]:
-        start += 1
-    mine, others = one[start:], other[start:]
-    swapped = mine[:2][::-1] == others[:2] and mine[2:] == others[2:] and len(mine) > 1
-    letters = (mine[:1] + others[:1]).isalpha()
-    return letters and (swapped or mine[1:] == others[1:] or mine[1:] == others or mine == others[1:])
+    start = shared_start(one, other)
+    letters = (one[start : start + 1] + other[start : start + 1]).isalpha()
+    return letters and one_edit(one, other)
 
 
 VIEW = View(
