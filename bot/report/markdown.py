@@ -1,29 +1,21 @@
-"""The report as GitHub-flavoured Markdown, for a job summary or a comment.
-
-A text of the repository can neither make markup nor ping anyone: punctuation is escaped, and what GitHub links after
-Markdown was read (mentions, numbers of issues, addresses) is cut by an empty comment.
-"""
+"""The report as GitHub-flavoured Markdown, for a job summary or a comment."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from botlint.core.finding import Finding, Report, Severity
-from botlint.core.visible import visible, visible_lines
+from botlint.core.markdown import MAX_TEXT, block, code, prose
+from botlint.core.visible import visible_lines
 from botlint.report.excerpt import excerpt
 from botlint.report.options import Options, Sources, counted, jobs_by_entry
 from botlint.report.summary import note_text, summary_text
 
-MAX_TEXT = 2_000
 MAX_FINDINGS = 100
 """Findings that are written out; the rest is counted. GitHub cuts a job summary at 1 MiB."""
 
 MAX_ENTRIES = 12
 
-_CUT = "<!-- -->"
-_SPECIAL = re.compile(r"[\\`*_{}\[\]<>&#~|$!@]|://|\bwww\.|\bgh-|^[-+=]|^\d{1,9}(?=[.)])", re.IGNORECASE)
-_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _WORDS: dict[Severity, str] = {"error": "Error", "warning": "Warning", "info": "Info"}
 
 
@@ -43,41 +35,6 @@ def render_markdown(report: Report, sources: Sources, options: Options) -> Itera
     if report.failures:
         lines = [f"- {prose(failure)}" for failure in report.failures]
         yield "\n" + "\n".join(["**botlint itself failed:**", "", *lines]) + "\n"
-
-
-def prose(text: str, limit: int = MAX_TEXT) -> str:
-    """A text as Markdown that shows exactly its characters, on one line."""
-
-    return _SPECIAL.sub(_escaped, visible(text, limit))
-
-
-def _escaped(match: re.Match[str]) -> str:
-    found = match.group()
-    if found in _ENTITIES:
-        return _ENTITIES[found]
-    if found == "@":
-        return f"@{_CUT}"
-    if found == "#":
-        return f"\\#{_CUT}"
-    if found == "://":
-        return f":{_CUT}//"
-    if len(found) > 1 and not found.isdecimal():
-        return f"{found[:-1]}{_CUT}{found[-1]}"
-    return f"{found}{_CUT}" if found.isdecimal() else f"\\{found}"
-
-
-def code(text: str, limit: int = MAX_TEXT) -> str:
-    """A text as an inline code span, whatever backticks it has."""
-    shown = visible(text, limit)
-    ticks = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
-    pad = " " if not shown.strip() or shown[0] in "` " or shown[-1] in "` " else ""
-    return f"{ticks}{pad}{shown}{pad}{ticks}" if shown else ""
-
-
-def block(lines: list[str]) -> list[str]:
-    """Lines as a fenced block that no line of them can end."""
-    fence = "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
-    return [fence, *lines, fence]
 
 
 def _finding(finding: Finding, sources: Sources) -> Iterator[str]:

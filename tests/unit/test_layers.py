@@ -22,14 +22,24 @@ THIRD_PARTY = {
     "jsonschema": {"documents", "plan", "engine"},
     "cel_expr_python": {"engine"},
     "pydantic_core": {"catalogs"},
-    "httpx": {"catalogs"},
+    "httpx": {"catalogs", "github", "server"},
+    "github": {"github"},
+    "dbos": {"server"},
+    "starlette": {"server"},
+    "uvicorn": {"server"},
+    "prometheus_client": {"server"},
+    "psycopg": {"server"},
+    "sqlalchemy": {"server"},
 }
 """Which layers may import a package: each stays behind one door."""
 
 BUILDER = {"httpx", "pydantic_core"}
 """Packages that are there where a catalog is built (beside the framework that it reads), not where botlint runs."""
 
-AT_USE = {"yaml", "tree_sitter", "tree_sitter_bash", "jsonschema"}
+REVIEWER = {"httpx", "github", "dbos", "starlette", "uvicorn", "prometheus_client", "psycopg", "sqlalchemy"}
+"""Packages of the extras `review` and `app`: `botlint check` and `plan` work without them."""
+
+AT_USE = {"yaml", "tree_sitter", "tree_sitter_bash", "jsonschema"} | REVIEWER
 """Packages that `botlint.cli` and its commands must not import while they are being loaded."""
 
 
@@ -73,7 +83,7 @@ def test_dependencies_are_those_that_are_used() -> None:
         for name in (requirement.split(">")[0].split("<")[0].lower() for requirement in project["dependencies"])
     }
     used = {name.split(".")[0] for path in MODULES for name, _ in imports(path)} - set(sys.stdlib_module_names)
-    assert used - {"botlint"} - BUILDER <= declared
+    assert used - {"botlint"} - BUILDER - REVIEWER <= declared
 
 
 def test_loading_the_command_line_imports_no_reader() -> None:

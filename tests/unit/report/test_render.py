@@ -18,8 +18,8 @@ from report_samples import EVIL, RULES, TODAY, report, sources
 
 from botlint.core.errors import UsageError
 from botlint.core.finding import Finding, Note, Report, Summary, summarize
+from botlint.core.markdown import code, prose
 from botlint.core.span import Span
-from botlint.report.markdown import code, prose
 from botlint.report.options import Options
 from botlint.report.render import FORMATS, render
 

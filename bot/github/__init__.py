@@ -1,0 +1,1 @@
+"""Pull requests of GitHub: read by tree and blob, answered by comments and a check, never checked out."""
