@@ -11,7 +11,7 @@ PYTEST := PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n $(JOBS)
 TYPING := build/typing/botlint
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format typecheck typing unit test-slow bench docs clean
+.PHONY: help demo test lint format typecheck typing unit test-slow bench docs refresh-spec clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -45,6 +45,9 @@ bench: $(VENV)/.installed-bench  ## compare `botlint plan` with the generator of
 
 docs: $(VENV)/.installed  ## write the pages of the rules in docs/rules/
 	$(BIN)/botlint rules docs docs/rules
+
+refresh-spec: $(VENV)/.installed-dev  ## cut the contract tests' data out of GitHub's own descriptions (needs npm)
+	$(BIN)/python tests/github/refresh_spec.py
 
 clean:  ## remove everything that make and the tests create
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .botlint_cache
