@@ -1,0 +1,77 @@
+"""What people tell the App in comments: `/botlint ...` at the start of a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from botlint.core.visible import visible
+
+Verb = Literal["check", "explain", "ignore", "smoke", "help"]
+
+MOST = 5
+"""How many commands of one comment are done."""
+
+_COMMAND = re.compile(r"/botlint(?:[ \t]+(\S+))?(?:[ \t]+(\S+))?(?:[ \t]+(.*\S))?[ \t]*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_RULE = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,79}")
+_FINGERPRINT = re.compile(r"[0-9a-f]{8,64}")
+_LONGEST = 65_536
+_REASON = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command; `help` stands for all that is not understood."""
+
+    verb: Verb
+    subject: str = ""
+    reason: str = ""
+
+    def body(self) -> dict[str, str]:
+        """The command as a small mapping, to be kept."""
+        return {"verb": self.verb, "subject": self.subject, "reason": self.reason}
+
+
+def read(text: str) -> list[Command]:
+    """The commands of a comment, first ones first; none where they are quoted, indented or in a code block."""
+    commands: list[Command] = []
+    fence = ""
+    for line in text[:_LONGEST].splitlines():
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and not mark[2].strip():
+                fence = ""
+            continue
+        if mark and not (mark[1][0] == "`" and "`" in mark[2]):
+            fence = mark[1]
+            continue
+        if line.startswith("/botlint") and (match := _COMMAND.fullmatch(line)):
+            commands.append(_command(match[1] or "", match[2] or "", match[3] or ""))
+            if len(commands) == MOST:
+                break
+    return commands
+
+
+def _command(verb: str, subject: str, rest: str) -> Command:
+    match verb.lower():
+        case "check" if not subject:
+            return Command("check")
+        case "smoke":
+            return Command("smoke")
+        case "explain" if _RULE.fullmatch(subject) and not rest:
+            return Command("explain", subject)
+        case "ignore" if _FINGERPRINT.fullmatch(subject.lower()) and rest:
+            return Command("ignore", subject.lower(), visible(rest, _REASON))
+        case _:
+            return Command("help")
+
+
+def from_body(body: Mapping[str, Any]) -> Command:
+    """The command that `Command.body` wrote; `help` where it is none."""
+    verb = body.get("verb")
+    if verb not in ("check", "explain", "ignore", "smoke"):
+        return Command("help")
+    return Command(verb, str(body.get("subject", "")), str(body.get("reason", "")))
