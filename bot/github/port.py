@@ -111,8 +111,11 @@ class GitHub(Protocol):
         """The tree of a commit, or a tree by its own id."""
         ...
 
-    def blobs(self, shas: Iterable[str]) -> Mapping[str, bytes]:
-        """The contents of blobs, each verified by its id; one that cannot be read is left out."""
+    def blobs(self, shas: Iterable[str], sizes: Mapping[str, int] | None = None) -> Mapping[str, bytes]:
+        """The contents of blobs, each verified by its id; one that cannot be read is left out.
+
+        Known sizes make requests of a good size.
+        """
         ...
 
     def review_comments(self, number: int) -> Sequence[ReviewComment]:
@@ -190,7 +193,7 @@ class GitHub(Protocol):
         details_url: str | None = None,
         output: CheckOutput | None = None,
     ) -> None:
-        """Change a check run; annotations are added to those that it has."""
+        """Change a check run; annotations that it does not have yet are added, and none can be removed."""
         ...
 
     def permission(self, login: str) -> Permission:
