@@ -17,6 +17,7 @@ from botlint.layouts.inferencex.jobs import Job, Mode, expand_all, load_configs,
 from botlint.plan.files import Question, ScriptFiles
 from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Outcome, Server, Word
 from botlint.plan.multinode import Recipes, RecipeServer, Start, edits, group, submission
+from botlint.plan.origins import OriginFinder, Origins
 from botlint.plan.servers import identify, may_serve
 from botlint.plan.versions import image_version
 from botlint.repo.files import Files
@@ -75,6 +76,7 @@ class Planner:
             ),
         )
         self.recipes = Recipes(self.world.revision)
+        self.origins = OriginFinder()
         self.failures: list[Exception] = []
         self._given: dict[Problem, None] = {}
         self._steps: dict[tuple[str, str, int], tuple[Script, str]] = {}
@@ -347,10 +349,21 @@ class _Reading:
             framework = identify([w if isinstance(w, str) else None for w in argv]) or ""
             version = image_version(self.image, framework)
             roles = tuple(group(starts)) if len(starts) > 1 else ()
-            return Server(framework, version, start.place.path, start.place.line, argv, env, runtime_env, roles)
+            place = start.place
+            origins = self._origins(chain, argv)
+            return Server(framework, version, place.path, place.line, argv, env, runtime_env, roles, origins)
         argv, env, runtime_env, _ = self._start(chain)
         version = image_version(self.image, recipe.framework)
-        return Server(recipe.framework, version, recipe.path, recipe.line, argv, env, runtime_env, recipe.roles)
+        origins = {**self._origins(chain, argv), **recipe.origins}
+        return Server(
+            recipe.framework, version, recipe.path, recipe.line, argv, env, runtime_env, recipe.roles, origins
+        )
+
+    def _origins(self, chain: list[Solved], argv: Sequence[Word]) -> Origins:
+        start = chain[-1].leaf.server
+        assert start is not None
+        names = [name for name, _ in self.planner.changed_names(chain, start.environment)]
+        return self.planner.origins.origins(chain, self.environment, names, argv)
 
     def _together(self, chain: list[Solved], level: int) -> Iterator[list[Solved]]:
         """The way to a server, and to those that start together with it on other nodes."""

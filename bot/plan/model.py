@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from botlint.core.span import Span
 from botlint.core.unknown import Unknown
+
+if TYPE_CHECKING:
+    from botlint.plan.origins import Origins
 
 Word = str | tuple["str | Unknown", ...]
 """A word of a command line or a variable's value: its text, or its pieces where something in it is unknown."""
@@ -52,6 +55,7 @@ class Server:
 
     `env` holds the variables that the process sees and that the job did not give or that scripts changed; `runtime_env`
     those that the command line of a scheduler or container engine sets (`srun --export`, `docker run -e NAME=VALUE`).
+    `origins` say where these values are written; lines that only moved make no other server.
     """
 
     framework: str
@@ -62,6 +66,7 @@ class Server:
     env: Mapping[str, Word]
     runtime_env: Mapping[str, Word]
     roles: tuple[Role, ...] = ()
+    origins: Origins = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

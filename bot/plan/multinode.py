@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from botlint.core.span import Problem, Span
@@ -20,6 +20,7 @@ from botlint.layouts.inferencex.srtslurm import (
 from botlint.layouts.inferencex.srtslurm import Role as RecipeRole
 from botlint.plan import servers
 from botlint.plan.model import Exit, Location, Role, Word, word_text
+from botlint.plan.origins import Origins, recipe_origins
 from botlint.shell.files import Revision
 from botlint.shell.paths import WORKSPACE, relative_to_workspace
 from botlint.shell.process import Inputs, ServerStart, Submitted
@@ -134,6 +135,7 @@ class RecipeServer:
     exit: Exit | None = None
     doubt: str | None = None
     """Why the submission may fail where the renderer is not known for sure."""
+    origins: Origins = field(default_factory=dict)
 
 
 class Recipes:
@@ -230,7 +232,7 @@ def _server(recipe: SrtRecipe, place: Location, fixed: bool) -> RecipeServer:
             return RecipeServer(
                 framework, at.path, at.line, roles, f"{role.name}: {role.reason}", Location(at.path, at.line)
             )
-    return RecipeServer(framework, at.path, at.line, roles, doubt=doubt)
+    return RecipeServer(framework, at.path, at.line, roles, doubt=doubt, origins=recipe_origins(recipe.roles))
 
 
 def _refusal(problem: Problem) -> str:

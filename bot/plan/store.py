@@ -30,7 +30,7 @@ from botlint.plan.build import Planner, plan_of
 from botlint.plan.files import Question
 from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Role, Server
 
-FORM = 1
+FORM = 2
 """Changes with the form of the file."""
 
 MAX_FILE = 64 << 20

@@ -196,6 +196,27 @@ def spellings(statements: Iterable[bash.Statement], text: str, flag: str) -> lis
     return list(_search(statements, look, (), 0))
 
 
+_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w.-]*")
+
+
+def options_spelt(statements: Iterable[bash.Statement], text: str) -> dict[str, dict[int, int]]:
+    """Where simple commands and assignments spell options, whether they run or not.
+
+    By option the positions, each with that of the command around it.
+    """
+    found: dict[str, dict[int, int]] = {}
+
+    def look(node: bash.Statement) -> Iterator[tuple[Literal["set", "unset"], int]]:
+        if isinstance(node, bash.Command):
+            for match in _OPTION.finditer(text, node.pos, node.end):
+                found.setdefault(match[0], {})[match.start()] = node.pos
+        return iter(())
+
+    for _ in _search(statements, look, (), 0):
+        pass
+    return found
+
+
 Look = Callable[[bash.Statement], Iterable[tuple[Literal["set", "unset"], int]]]
 
 
