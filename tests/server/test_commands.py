@@ -1,0 +1,72 @@
+"""Commands in comments."""
+
+from __future__ import annotations
+
+import pytest
+
+from botlint.server.commands import MOST, Command, from_body, read
+
+HELP = Command("help")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("/botlint check", [Command("check")]),
+        ("/botlint check  ", [Command("check")]),
+        ("/botlint CHECK", [Command("check")]),
+        ("Thanks!\r\n/botlint check\r\nbye", [Command("check")]),
+        ("/botlint explain dead-entry", [Command("explain", "dead-entry")]),
+        ("/botlint explain BL1201", [Command("explain", "BL1201")]),
+        ("/botlint ignore 0123456789abcdef not ours", [Command("ignore", "0123456789abcdef", "not ours")]),
+        ("/botlint ignore 0123456789ABCDEF why", [Command("ignore", "0123456789abcdef", "why")]),
+        ("/botlint smoke", [Command("smoke")]),
+        ("/botlint smoke tp8", [Command("smoke")]),
+        ("/botlint check\n/botlint explain x", [Command("check"), Command("explain", "x")]),
+        # Not understood: the answer says what there is.
+        ("/botlint", [HELP]),
+        ("/botlint help", [HELP]),
+        ("/botlint check everything", [HELP]),
+        ("/botlint ignore 0123456789abcdef", [HELP]),
+        ("/botlint ignore everything because", [HELP]),
+        ("/botlint explain ../../etc/passwd", [HELP]),
+        ("/botlint explain `x`", [HELP]),
+        # No commands: not at the start of a line, quoted, or another word.
+        ("please /botlint check", []),
+        (" /botlint check", []),
+        ("    /botlint check", []),
+        ("> /botlint check", []),
+        ("`/botlint check`", []),
+        ("/botlintcheck", []),
+        ("/botlint-check", []),
+        ("/BOTLINT check", []),
+        ("", []),
+        ("```\n/botlint check\n```", []),
+        ("~~~ bash\n/botlint check\n~~~~\n/botlint explain x", [Command("explain", "x")]),
+        ("````\n```\n/botlint check\n````", []),
+        ("```\n/botlint check", []),
+        ("``` not `a fence\n/botlint check", [Command("check")]),
+        ("/botlint check\n" * 50, [Command("check")] * MOST),
+    ],
+)  # fmt: skip
+def test_commands(text: str, wanted: list[Command]) -> None:
+    assert read(text) == wanted
+
+
+def test_a_reason_is_short_and_harmless() -> None:
+    (command,) = read("/botlint ignore 0123456789abcdef a\u202eb" + "x" * 1000)
+    assert "\u202e" not in command.reason
+    assert len(command.reason) < 400
+
+
+@pytest.mark.parametrize("command", [Command("check"), Command("explain", "x"), Command("ignore", "0" * 16, "because")])
+def test_a_command_is_kept_whole(command: Command) -> None:
+    assert from_body(command.body()) == command
+
+
+def test_what_was_kept_by_another_version_is_no_command() -> None:
+    assert from_body({"verb": "delete", "subject": "everything"}) == HELP
+
+
+def test_a_very_long_comment_is_read_at_once() -> None:
+    assert read("/botlint " + " " * 100_000 + "\n" + "`" * 100_000) == [HELP]
