@@ -93,7 +93,7 @@ class Transport:
             base_url=base_url,
             timeout=cast(int, timeout),
             user_agent=f"botlint/{__version__}",
-            retry=OnlyRedirects(),
+            retry=OnlyRedirects(total=0),
             seconds_between_requests=None,
             seconds_between_writes=None,
             lazy=True,

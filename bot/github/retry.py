@@ -54,11 +54,6 @@ class Failed:
 class OnlyRedirects(GithubRetry):
     """Sends nothing again below the client, and lets no redirect be followed without its query, as PyGithub would."""
 
-    def __init__(self, **options: object) -> None:
-        options["total"] = 0
-        options["redirect"] = 0
-        super().__init__(**options)  # type: ignore[arg-type]
-
     def is_retry(self, method: str, status_code: int, has_retry_after: bool = False) -> bool:  # noqa: ARG002
         return status_code in _MOVED
 
@@ -73,8 +68,7 @@ class OnlyRedirects(GithubRetry):
     ) -> Self:
         if response is not None and response.status in _MOVED:
             raise Moved(response.headers.get("Location", ""))
-        Retry.increment(self, method, url, response, error, _pool, _stacktrace)  # type: ignore[arg-type]
-        return self
+        return Retry.increment(self, method, url, response, error, _pool, _stacktrace)  # type: ignore[arg-type]
 
 
 def judge(
