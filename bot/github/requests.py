@@ -184,7 +184,7 @@ def next_cursor(link: str) -> str | None:
 VIEWER = "query { viewer { login databaseId } }"
 
 _AUTHOR = " ".join(
-    f"... on {kind} {{ databaseId }}" for kind in ("User", "Bot", "Mannequin", "Organization", "EnterpriseUserAccount")
+    f"... on {kind} {{ databaseId }}" for kind in ("User", "Bot", "Mannequin", "Organization")
 )
 THREADS = f"""query ($owner: String!, $name: String!, $number: Int!, $after: String) {{
   repository(owner: $owner, name: $name) {{
