@@ -7,6 +7,10 @@ from urllib.parse import quote
 
 from botlint.core.markdown import code
 
+MAX_SHOWN = 300
+MAX_URL = 1_500
+"""Characters of an address; a place with a longer one is shown without a link."""
+
 
 @dataclass(frozen=True, slots=True)
 class Links:
@@ -27,8 +31,9 @@ class Links:
 
     def place(self, path: str, line: int = 0, end_line: int = 0, *, base: bool = False) -> str:
         """The place as a link in Markdown that shows its path and line."""
-        shown = path if line < 1 else f"{path}:{line}"
-        return f"[{code(shown, 400)}]({self.url(path, line, end_line, base=base)})"
+        shown = code(path if line < 1 else f"{path}:{line}", MAX_SHOWN)
+        url = self.url(path, line, end_line, base=base)
+        return f"[{shown}]({url})" if len(url) <= MAX_URL else shown
 
     def commit(self, sha: str) -> str:
         """A commit as a link in Markdown."""

@@ -35,7 +35,7 @@ Lines = Callable[[str], Sequence[str] | None]
 Kind = Literal["inline", "file", "summary"]
 Reason = Literal["span", "cause", "related", "step", "file", "outside", "capped"]
 
-_STEP = re.compile(r"(?P<path>\S[^:\n]*):(?P<line>\d{1,9})  ")
+STEP = re.compile(r"(?P<path>\S[^:\n]*):(?P<line>\d{1,9})  ")
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+/-]*[A-Za-z0-9_]")
 _NAME = re.compile(r"[A-Za-z].*[_\d.+/-]|[_\d.+/-].*[A-Za-z]|[A-Z]{3,}")
 
@@ -97,7 +97,7 @@ def last_line(span: Span) -> int:
 def step_spans(finding: Finding) -> Iterator[Span]:
     """The places that the steps of the proof begin with."""
     for step in finding.steps:
-        if (match := _STEP.match(step)) is not None:
+        if (match := STEP.match(step)) is not None:
             line = int(match["line"])
             yield Span(match["path"], line, 1, line, 1)
 
