@@ -51,12 +51,16 @@ def with_custom_rules(files: Files, settings: Settings, builtin: Sequence[Rule])
 
 @dataclass(frozen=True)
 class Policy:
-    """The settings with all rules that exist; `rules` are those that run."""
+    """The settings with all rules that exist; `rules` are those that run.
+
+    The baseline is that of the revision whose findings are looked at, or of `accepted`.
+    """
 
     settings: Settings
     known: Sequence[Rule]
     rules: Sequence[Rule]
     with_baseline: bool = True
+    accepted: Files | None = None
 
     @property
     def infos(self) -> dict[str, RuleInfo]:
@@ -83,7 +87,7 @@ class Policy:
         findings = list(self._levelled(findings, infos))
         if not self.with_baseline:
             return findings
-        return apply_baseline(findings, read_baseline(context.files, self.settings.baseline))
+        return apply_baseline(findings, read_baseline(self.accepted or context.files, self.settings.baseline))
 
     def _levelled(self, findings: Iterable[Finding], infos: dict[str, RuleInfo]) -> Iterable[Finding]:
         for one in findings:
@@ -99,15 +103,18 @@ def make_policy(
     builtin: Sequence[Rule],
     select: Callable[[Sequence[Rule]], Sequence[Rule]],
     with_baseline: bool = True,
+    accepted: Files | None = None,
 ) -> Policy:
     """The policy of a revision: all its rules, and of those that are selected the ones that the settings leave on.
+
+    With `accepted`, the baseline is always that revision's.
 
     Raises UsageError for an error in a custom rule and for a rule in the settings that does not exist.
     """
     known = with_custom_rules(files, settings, builtin)
     settings.check_names([*map(rule_info, known), *SUPPRESSION_RULES])
     on = [rule for rule in select(known) if settings.level(rule_info(rule)) != "off"]
-    return Policy(settings, known, on, with_baseline)
+    return Policy(settings, known, on, with_baseline, accepted)
 
 
 def _paths(finding: Finding) -> Iterable[str]:

@@ -1,0 +1,204 @@
+"""What a change brings: the head checked against its base, by the settings and rules of the base.
+
+A process that reviews again and again keeps what the next review can use: contents, plans, and analysed bases.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from botlint.core.errors import UsageError
+from botlint.core.finding import Finding, Report, Summary, summarize
+from botlint.core.ruleinfo import RuleInfo
+from botlint.engine.check import check
+from botlint.engine.context import Context, PlanJobs
+from botlint.engine.policy import Policy, make_policy
+from botlint.engine.rules import Rule, builtin_rules
+from botlint.engine.settings import Settings, read_settings
+from botlint.github.pull import BlobCache
+from botlint.layouts.inferencex.job import Job
+from botlint.plan.build import Planner
+from botlint.plan.diff import PlanDiff, diff_plans
+from botlint.plan.model import LaunchPlan
+from botlint.plan.parallel import plan_jobs_with_questions
+from botlint.plan.store import PlanStore
+from botlint.repo.files import Files
+from botlint.repo.tree import TreeFiles
+
+MAX_BASES = 2
+"""Analysed bases that are kept: each holds all plans of a revision."""
+
+MAX_USES = 100
+"""Heads that share what was read of one base, before it is analysed anew: they leave their scripts in it."""
+
+MAX_ANSWERS = 20_000
+"""Sets of answers that kept plans depend on."""
+
+Lines = Callable[[str], Sequence[str] | None]
+
+_ENDINGS = (".yaml", ".yml", ".sh", ".bash", ".slurm", ".sbatch")
+_FOLDERS = ("benchmarks/", "runners/", "launchers/", "scripts/", "configs/", ".github/workflows/")
+
+
+@dataclass
+class Base:
+    """A base that was analysed, with the policy that its files make."""
+
+    context: Context
+    policy: Policy
+    uses: int = 0
+
+
+@dataclass
+class Kept:
+    """What a process keeps from one review to the next; not to be used by two threads at once, except `blobs`."""
+
+    blobs: BlobCache = field(default_factory=BlobCache)
+    plans: PlanStore = field(default_factory=PlanStore)
+    bases: OrderedDict[str, Base] = field(default_factory=OrderedDict)
+
+    def plan_jobs(self, planner: Planner, jobs: Sequence[Job]) -> list[LaunchPlan]:
+        """The plans of jobs; those that still hold are taken from an earlier revision."""
+        if len(self.plans.answers) > MAX_ANSWERS:
+            self.plans = PlanStore()
+        return self.plans.plan(planner, jobs, plan_jobs_with_questions)
+
+    def base(self, files: Files) -> Base:
+        """The base with these files, analysed before or from now on; known by the label, which is a commit's id.
+
+        Raises UsageError if its settings, rules or baseline are wrong.
+        """
+        found = self.bases.pop(files.label, None)
+        if found is None or found.uses >= MAX_USES:
+            found = make_base(files, self.plan_jobs)
+        found.uses += 1
+        self.bases[files.label] = found
+        while len(self.bases) > MAX_BASES:
+            self.bases.popitem(last=False)
+        return found
+
+    def knows(self, commit: str) -> bool:
+        """Whether the base of that commit is analysed."""
+        return commit in self.bases
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The findings that a change brings and what it launches differently, with what is needed to tell them.
+
+    `broken` says why the base's own settings cannot be used; then there is nothing else.
+    """
+
+    report: Report
+    diff: PlanDiff | None
+    settings: Settings
+    rules: Mapping[str, RuleInfo]
+    head: Files
+    base: Files
+    policy: Policy | None = None
+    context: Context | None = None
+    broken: str | None = None
+    _lines: dict[str, Sequence[str] | None] = field(default_factory=dict)
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether a finding alone is enough for the check to fail: certain, not allowed, and bad enough."""
+        return finding.counts and finding.certainty == "certain" and self.settings.fails(finding.severity)
+
+    @property
+    def failing(self) -> bool:
+        """Whether some finding makes the check fail."""
+        return any(map(self.fails, self.report.findings))
+
+    def lines(self, path: str) -> Sequence[str] | None:
+        """The lines of a file of the head; they end at line feeds only, as spans count them."""
+        if path not in self._lines:
+            text = self.head_text(path)
+            self._lines[path] = None if text is None else text.split("\n")
+        return self._lines[path]
+
+    def head_text(self, path: str) -> str | None:
+        """The text of a file of the head."""
+        return _text(self.head, path)
+
+    def base_text(self, path: str) -> str | None:
+        """The text of a file of the base."""
+        return _text(self.base, path)
+
+
+@cache
+def shipped_rules() -> tuple[Rule, ...]:
+    """The rules that ship, read once."""
+    return tuple(builtin_rules())
+
+
+def make_base(files: Files, plan_jobs: PlanJobs) -> Base:
+    """A base whose settings, custom rules and baseline count. Raises UsageError if one of them is wrong."""
+    policy = make_policy(files, read_settings(files), shipped_rules(), lambda known: known, accepted=files)
+    return Base(Context(files, plan_jobs), policy)
+
+
+def analyse(
+    base: Files,
+    head: Files,
+    kept: Kept | None = None,
+    *,
+    ignored: Mapping[str, str] | None = None,
+    changed: Sequence[str] = (),
+) -> Analysis:
+    """What the head has that the base has not.
+
+    `ignored` are fingerprints that a maintainer allowed, with the reason. Texts of `changed` files are asked for
+    together with everything else.
+    """
+    kept = Kept() if kept is None else kept
+    for files in (base, head):
+        if isinstance(files, TreeFiles) and not (files is base and kept.knows(base.label)):
+            files.prefetch(changed)
+    try:
+        before = kept.base(base)
+        context = Context(head, kept.plan_jobs, before.context)
+        report = check(context, before.policy.rules, before.policy.adjust)
+    except UsageError as error:
+        failed = Report((), Summary(), (), (str(error),))
+        return Analysis(failed, None, Settings(), {}, head, base, broken=str(error))
+    policy = before.policy
+    diff = diff_plans(before.context.plans, context.plans) if _has_jobs(before.context, context) else None
+    return Analysis(
+        allow(report, ignored or {}),
+        diff,
+        policy.settings,
+        policy.infos,
+        head,
+        before.context.files,
+        policy,
+        context,
+    )
+
+
+def allow(report: Report, ignored: Mapping[str, str]) -> Report:
+    """The report with the findings that a maintainer allowed."""
+    if not any(one.fingerprint in ignored for one in report.findings):
+        return report
+    findings = tuple(
+        replace(one, suppressed=ignored[one.fingerprint]) if one.counts and one.fingerprint in ignored else one
+        for one in report.findings
+    )
+    summary = summarize(findings, report.summary, report.notes)
+    return replace(report, findings=findings, summary=summary)
+
+
+def is_relevant(path: str) -> bool:
+    """Whether a changed file may be one that rules look at."""
+    return path.startswith((".botlint", *_FOLDERS)) or path.endswith(_ENDINGS)
+
+
+def _has_jobs(base: Context, head: Context) -> bool:
+    return bool(base.jobs or head.jobs)
+
+
+def _text(files: Files, path: str) -> str | None:
+    source = files.text(path)
+    return None if source is None else source.text
