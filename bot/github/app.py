@@ -46,6 +46,14 @@ class Installation:
 
 
 @dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository that an installation reaches; its name (`owner/name`) may change."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Delivery:
     """A delivery of a webhook as GitHub remembers it; redeliveries of one event have its `guid`."""
 
@@ -113,14 +121,21 @@ class App:
         ]
 
     def token(
-        self, installation: int, *, repository: str | None = None, permissions: Mapping[str, str] = PERMISSIONS
+        self,
+        installation: int,
+        *,
+        repository: str | None = None,
+        repository_id: int | None = None,
+        permissions: Mapping[str, str] = PERMISSIONS,
     ) -> Token:
-        """A new token of an installation, for one repository (`owner/name`) only where that is named.
+        """A new token of an installation, for one repository only where that is named (`owner/name`) or its id is given.
 
         Raises Unprocessable where the installation has not been given one of the permissions.
         """
         body: dict[str, Any] = {"permissions": dict(permissions)}
-        if repository is not None:
+        if repository_id is not None:
+            body["repository_ids"] = [repository_id]
+        elif repository is not None:
             body["repositories"] = [repository.rpartition("/")[2]]
         # A token that is not received is of no use to anyone: asking again does no harm.
         request = Request("POST", f"/app/installations/{installation}/access_tokens", body=body)
@@ -146,8 +161,8 @@ class App:
             sleep=self._sleep,
         )
 
-    def repositories(self, installation: int) -> list[str]:
-        """The repositories (`owner/name`) that an installation reaches."""
+    def repositories(self, installation: int) -> list[Repository]:
+        """The repositories that an installation reaches."""
         token = self.token(installation, permissions={"metadata": "read"})
         transport = Transport(
             Auth.Token(token.secret),
@@ -158,7 +173,7 @@ class App:
         )
         try:
             return [
-                payloads.text(one, "full_name")
+                Repository(payloads.number(one, "id"), payloads.text(one, "full_name"))
                 for one in _pages(transport, "/installation/repositories", "repositories")
             ]
         finally:

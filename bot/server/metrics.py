@@ -33,9 +33,7 @@ class Metrics:
             "botlint_task_seconds", "Time that tasks took", ("kind",), registry=self._registry,
             buckets=(0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128),
         )  # fmt: skip
-        self._calls = Counter(
-            "botlint_github_requests", "Requests to GitHub's API", ("method",), registry=self._registry
-        )
+        self._calls = Counter("botlint_github_requests", "Requests to GitHub's API", registry=self._registry)
         version = Gauge("botlint_build", "Which botlint this is", ("version",), registry=self._registry)
         version.labels(__version__).set(1)
 
@@ -51,9 +49,9 @@ class Metrics:
         self._tasks.labels(kind, outcome).inc()
         self._times.labels(kind).observe(seconds)
 
-    def called(self, method: str) -> None:
-        """Count a request to GitHub."""
-        self._calls.labels(method).inc()
+    def called(self, number: int) -> None:
+        """Count requests to GitHub."""
+        self._calls.inc(number)
 
     @contextmanager
     def answering(self) -> Iterator[None]:

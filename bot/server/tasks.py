@@ -1,0 +1,274 @@
+"""What a task does: it reads from GitHub how things are now, and makes the App's part of it as it should be.
+
+A task may be done twice, or half and then again: everything is found again by its marker or its external id, so doing
+it once more changes nothing. The payload that a task came from is a hint only.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, cast
+
+from botlint.core.redact import redact
+from botlint.github.markers import has_marker, own
+from botlint.github.models import CheckOutput, Conclusion
+from botlint.github.port import Forbidden, GitHub, GitHubError, NotFound, RateLimited, Unprocessable
+from botlint.server import answers
+from botlint.server.engine import Body
+from botlint.server.events import Task, from_body
+from botlint.server.metrics import Metrics
+
+CHECK = "botlint"
+"""The name of the check run, which branch protection waits for: it never changes."""
+
+MAY_COMMAND = frozenset(("admin", "maintain", "write"))
+
+RETRIES = (5.0, 30.0, 120.0, 600.0, 1800.0)
+"""Seconds until a task that failed is tried again, and how often."""
+
+LONGEST_WAIT = 3600.0
+
+Reviewed = Literal["reviewed", "unchanged", "superseded", "irrelevant"]
+
+log = logging.getLogger("botlint.tasks")
+
+
+class TaskFailed(Exception):  # noqa: N818 (it ends a task for good)
+    """A task that was tried often enough; its text is kept, so it holds no secret."""
+
+
+class Reviewer(Protocol):
+    """Reviews: the only thing here that knows what a finding is."""
+
+    def review(self, github: GitHub, number: int, *, force: bool) -> Reviewed:
+        """Bring comments, summary and check run of a pull request's head up to date.
+
+        With `force` also where they seem to be so already.
+        """
+        ...
+
+    def discussed(self, github: GitHub, number: int) -> Reviewed:
+        """Review again where a rule waits for what people say."""
+        ...
+
+    def group(self, github: GitHub, head: str, base: str) -> Reviewed:
+        """Conclude the check run of a merge group's head; `base` is empty where it is not known."""
+        ...
+
+    def give_up(self, github: GitHub, head: str) -> None:
+        """Conclude the check run of a head that could not be reviewed."""
+        ...
+
+
+Clients = Callable[[int, str, int], AbstractContextManager[GitHub]]
+"""A client for a repository, by the ids of the installation, the name and the id of the repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """Does tasks. `submit` keeps another one, `repositories` looks through those of an installation.
+
+    `fence` raises where this process must not write any more; `settled` waits until it may again.
+    """
+
+    app: int
+    clients: Clients
+    reviewer: Reviewer
+    submit: Callable[[str, Task, float], object]
+    repositories: Callable[[int], int]
+    metrics: Metrics
+    fence: Callable[[], None] = lambda: None
+    settled: Callable[[], None] = lambda: None
+    retries: tuple[float, ...] = RETRIES
+
+    def run(self, identifier: str, body: Body) -> Body:
+        """Do the task that was kept under this id; what fails is kept again for later, or fails for good."""
+        began = time.monotonic()
+        task = from_body(body)
+        about = {"task": identifier, "kind": task.kind, "lane": task.lane}
+        try:
+            outcome = self._attempt(identifier, task, about)
+        except TaskFailed:
+            self.metrics.done(task.kind, "failed", time.monotonic() - began)
+            raise
+        seconds = round(time.monotonic() - began, 3)
+        self.metrics.done(task.kind, outcome, seconds)
+        log.info("task done", extra={**about, "outcome": outcome, "seconds": seconds, "reason": task.reason})
+        return {"outcome": outcome}
+
+    def _attempt(self, identifier: str, task: Task, about: Mapping[str, Any]) -> str:
+        try:
+            return self._do(identifier, task)
+        except RateLimited as error:
+            wait = min(max(error.wait_seconds, 1.0), LONGEST_WAIT)
+            return self._later(identifier, task, wait, about, error)
+        except (Forbidden, NotFound) as error:
+            # Uninstalled, deleted, made private, or never allowed: it is no use to ask again.
+            log.warning("not possible", extra={**about, "error": redact(str(error))})
+            return "gone"
+        except Exception as error:  # whatever it was, the delivery was accepted
+            if task.attempt < len(self.retries):
+                return self._later(identifier, task, self.retries[task.attempt], about, error)
+            log.exception("task failed for good", extra=dict(about))
+            self._give_up(task)
+            raise TaskFailed(_told(error)) from None
+
+    def _later(self, identifier: str, task: Task, wait: float, about: Mapping[str, Any], error: Exception) -> str:
+        known = isinstance(error, GitHubError)
+        log.warning(
+            "task postponed",
+            extra={
+                **about,
+                "seconds": wait,
+                "attempt": task.attempt,
+                "error": redact(f"{type(error).__name__}: {error}"),
+            },
+            exc_info=None if known else error,
+        )
+        self.settled()
+        # A limit is not the task's failure, but it must not be asked for ever either.
+        if task.attempt >= 4 * len(self.retries):
+            raise TaskFailed(_told(error))
+        origin, _, _ = identifier.partition(".retry-")
+        self.submit(f"{origin}.retry-{task.attempt + 1}", replace(task, attempt=task.attempt + 1), wait)
+        return "postponed"
+
+    def _give_up(self, task: Task) -> None:
+        if task.kind not in ("review", "rerun", "group"):
+            return
+        try:
+            with self._client(task) as github:
+                head = github.pull(task.number).head.sha if task.number else task.head
+                self.reviewer.give_up(github, head)
+        except Exception:  # it is reported already, and the reaper looks after open check runs
+            log.warning("could not conclude the check run", exc_info=True)
+
+    def _do(self, identifier: str, task: Task) -> str:
+        if task.kind == "repositories":
+            return f"{'some' if self.repositories(task.installation) else 'none'} to review"
+        with self._client(task) as github:
+            match task.kind:
+                case "review":
+                    return self._review(github, task, force=False)
+                case "discussed":
+                    return self.reviewer.discussed(github, task.number)
+                case "rerun":
+                    return self._rerun(github, identifier, task)
+                case "group":
+                    return self.reviewer.group(github, task.head, task.base)
+                case "command":
+                    return self._command(github, task)
+        raise TaskFailed(f"no such task: {task.kind!r}"[:100])
+
+    @contextmanager
+    def _client(self, task: Task) -> Iterator[GitHub]:
+        with self.clients(task.installation, task.repository, task.repository_id) as github:
+            yield fenced(github, self.fence)
+
+    def _review(self, github: GitHub, task: Task, *, force: bool) -> str:
+        pull = github.pull(task.number)
+        if task.head and task.head != pull.head.sha:
+            # The head that was pushed over, by force perhaps: its check run would say "in progress" for two weeks.
+            close_runs(github, task.head, self.app, "A newer commit was pushed")
+        if pull.state == "closed":
+            close_runs(github, pull.head.sha, self.app, "The pull request is closed")
+            return "closed"
+        return self.reviewer.review(github, task.number, force=force)
+
+    def _rerun(self, github: GitHub, identifier: str, task: Task) -> str:
+        if task.number:
+            return self._review(github, task, force=True)
+        numbers = [pull.number for pull in github.open_pulls() if pull.head.sha == task.head]
+        for number in numbers:
+            # Not done here: only the lane of a pull request keeps two reviews of it apart.
+            self.submit(f"{identifier}.{number}", replace(task, number=number), 0.0)
+        return "handed on" if numbers else self.reviewer.group(github, task.head, "")
+
+    def _command(self, github: GitHub, task: Task) -> str:
+        if github.permission(task.actor) not in MAY_COMMAND:
+            # No answer either: a stranger shall not make the App write comments.
+            log.info("command not allowed", extra={"lane": task.lane, "actor": task.actor})
+            return "not allowed"
+        self._answer(github, task)
+        if any(command.verb in ("check", "ignore") for command in task.commands):
+            return self._review(github, task, force=True)
+        return "answered"
+
+    def _answer(self, github: GitHub, task: Task) -> None:
+        text = answers.answer(task.comment, task.actor, task.commands, answers.explained)
+        if text is None:
+            return
+        marker = answers.reply_marker(task.comment)
+        me = github.me()
+        if task.inline:
+            comments = github.review_comments(task.number)
+            asked = next((one for one in comments if one.id == task.comment), None)
+            if asked is None:  # deleted in the meantime: nobody waits for the answer
+                return
+            if not any(has_marker(one.body, marker) for one in own(comments, me)):
+                github.reply(task.number, asked.reply_to or asked.id, text)
+        elif not any(has_marker(one.body, marker) for one in own(github.issue_comments(task.number), me)):
+            github.create_issue_comment(task.number, text)
+
+
+def _told(error: Exception) -> str:
+    return redact(f"{type(error).__name__}: {error}")[:500]
+
+
+def close_runs(github: GitHub, head: str, app: int, title: str, conclusion: Conclusion = "cancelled") -> int:
+    """Conclude the App's check runs of a commit that are not concluded yet, and say how many there were."""
+    try:
+        runs = github.check_runs(head, CHECK)
+    except (NotFound, Unprocessable):  # a commit that was collected after a push by force
+        return 0
+    still_open = [run for run in runs if run.app_id == app and run.status != "completed"]
+    for run in still_open:
+        github.update_check_run(
+            run.id, status="completed", conclusion=conclusion, output=CheckOutput(title=title, summary=f"{title}.")
+        )
+    return len(still_open)
+
+
+_WRITES = frozenset(
+    (
+        "create_review",
+        "create_review_comment",
+        "create_file_comment",
+        "edit_review_comment",
+        "reply",
+        "create_issue_comment",
+        "edit_issue_comment",
+        "resolve_thread",
+        "minimize",
+        "create_check_run",
+        "update_check_run",
+    )
+)
+
+
+class _Fenced:
+    """A client that asks before every write whether this process may still write."""
+
+    def __init__(self, github: GitHub, fence: Callable[[], None]) -> None:
+        self._github = github
+        self._fence = fence
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._github, name)
+        if name not in _WRITES:
+            return found
+
+        def write(*arguments: Any, **options: Any) -> Any:
+            self._fence()
+            return found(*arguments, **options)
+
+        return write
+
+
+def fenced(github: GitHub, fence: Callable[[], None]) -> GitHub:
+    """The same client, which writes only while `fence` does not raise."""
+    return cast(GitHub, _Fenced(github, fence))
