@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from botlint.core.finding import Finding
 from botlint.core.markdown import block, code, prose
@@ -25,7 +25,7 @@ MAX_MESSAGE = 12_000
 MAX_SECTION = 9_000
 MAX_ENTRIES = 40
 
-_SUGGESTION = re.compile(r"^(`{3,})suggestion$")
+_SUGGESTION = re.compile(r"^(`{3,})suggestion$", re.MULTILINE)
 _CODE = re.compile(r"`([^`\n]+)`")
 
 
@@ -37,6 +37,11 @@ class Wanted:
     path: str
     body: str
     anchor: Anchor | None = None
+
+    @property
+    def on_file(self) -> Wanted:
+        """The same on the file as a whole, where GitHub refused the lines."""
+        return replace(self, body=without_suggestion(self.body), anchor=None)
 
     @property
     def comment(self) -> NewComment | None:
@@ -76,6 +81,11 @@ def wanted_comment(
     while len(sections) > 1 and units(joined(*sections, last)) > MAX_BODY:
         sections.pop()
     return Wanted(finding.fingerprint, placement.path, joined(*sections, last), anchor)
+
+
+def without_suggestion(body: str) -> str:
+    """The comment with its suggestion as plain text: on a file, or on lines that are others now, there is none."""
+    return _SUGGESTION.sub(r"\1text", body)
 
 
 def heading(finding: Finding, wording: Wording) -> str:
@@ -203,8 +213,8 @@ def mended_body(body: str, said: str, wording: Wording = EN) -> str:
     `said` is Markdown. The marker stays, so that the finding is known again if it comes back; a suggestion is no longer
     one, for its lines are others now.
     """
-    *lines, marker = body.replace("\r\n", "\n").rstrip().split("\n")
-    first, *rest = [_SUGGESTION.sub(r"\1text", line) for line in lines] or [""]
+    *lines, marker = without_suggestion(body.replace("\r\n", "\n")).strip().split("\n")
+    first, *rest = lines or [""]
     while rest and not rest[0].strip():
         rest.pop(0)
     told = (

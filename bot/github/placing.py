@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -82,11 +82,6 @@ def rank(finding: Finding) -> tuple[object, ...]:
     sure = finding.certainty == "certain"
     severity = SEVERITIES.index(finding.severity)
     return not (sure and severity == 0), severity, not sure, -len(finding.jobs), *finding.order
-
-
-def on_file(placement: Placement) -> Placement:
-    """The same finding told on its file, where GitHub refused its lines."""
-    return replace(placement, kind="file", reason="file", anchor=None)
 
 
 def last_line(span: Span) -> int:

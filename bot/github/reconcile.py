@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from botlint.core.finding import Finding
 from botlint.core.markdown import prose
-from botlint.github.bodies import Wanted, mended_body
+from botlint.github.bodies import Wanted, mended_body, without_suggestion
 from botlint.github.links import Links
 from botlint.github.markers import (
     DUPLICATE,
@@ -143,7 +143,7 @@ def _says(body: str, wanted: str) -> bool:
 
 
 def _essence(body: str) -> str:
-    lines = [line.rstrip() for line in body.strip().split("\n")]
+    lines = [line.rstrip() for line in without_suggestion(body.replace("\r\n", "\n")).strip().split("\n")]
     return _MOVES.sub("", "\n".join(lines))
 
 
@@ -200,6 +200,6 @@ def needs_first_contact(comments: Iterable[IssueComment], me: Identity) -> bool:
 
 def without(changes: Changes, refused: Collection[str]) -> Changes:
     """The changes with comments on lines that GitHub refused, by fingerprint, moved to their files."""
-    moved = [replace(one, anchor=None) for one in changes.post if one.fingerprint in refused]
+    moved = [one.on_file for one in changes.post if one.fingerprint in refused]
     kept = tuple(one for one in changes.post if one.fingerprint not in refused)
     return replace(changes, post=kept, files=(*changes.files, *moved))

@@ -21,6 +21,8 @@ class Wording:
 
     language: str
     comma: str
+    space: str
+    """Between two sentences."""
     # Counted things.
     errors: Noun
     warnings: Noun
@@ -64,11 +66,14 @@ class Wording:
     # The rest of the summary.
     commented: str
     unplaced: str
+    unplaced_count: str
     columns: tuple[str, str, str, str]
     launched: str
     launched_same: str
     launched_changed: str
     not_compared: str
+    changed_jobs: str
+    changed_entries: str
     jobs_added: str
     jobs_removed: str
     renamed: str
@@ -101,6 +106,7 @@ class Wording:
 EN = Wording(
     language="English",
     comma=", ",
+    space=" ",
     errors=("{} error", "{} errors"),
     warnings=("{} warning", "{} warnings"),
     infos=("{} remark", "{} remarks"),
@@ -127,7 +133,7 @@ EN = Wording(
     duplicate="The same is said [here]({url}).",
     more="and {number} more",
     more_in_check="and {number} more, see the check",
-    fails="This change brings {counts}. Certain errors keep the check red.",
+    fails="This change brings {counts}. What is certain among them keeps the check red.",
     may_fail="This change brings {counts}, and no error that is certain.",
     informs="This change brings {counts}.",
     clean="This change brings no findings.",
@@ -137,13 +143,16 @@ EN = Wording(
     irrelevant_title="Nothing to check: no benchmark files touched",
     failed_title="botlint could not finish",
     launched_title="{jobs} launched differently",
-    commented="{findings} told at changed lines.",
+    commented="Told at lines of the diff: {findings}.",
     unplaced="Findings that are not told at lines",
+    unplaced_count="Told in the table: {findings}.",
     columns=("Severity", "Place", "Finding", "Jobs"),
     launched="What is launched differently",
     launched_same="Every job launches what it launched before.",
     launched_changed="Of {total}, {changed} changed, {added} added, {removed} removed.",
     not_compared="What is launched could not be compared.",
+    changed_jobs="{jobs} of {entry}",
+    changed_entries="{jobs} of {entries}: {listed}",
     jobs_added="added: {jobs} of {entry}",
     jobs_removed="removed: {jobs} of {entry}",
     renamed="renamed: {old} is now {new}",
@@ -155,7 +164,7 @@ EN = Wording(
     not_read="Not fully looked at: {counts}",
     no_lines="GitHub gives no lines of {files} of this change, so that nothing can be told on them.",
     too_many_files="This change has more files than GitHub lists; findings in the others are told here.",
-    accepted="{findings} allowed by comments or by the baseline.",
+    accepted="Allowed by comments or by the baseline: {findings}.",
     checked="Checked {head} against {base}.",
     details="Details",
     note_kinds={
@@ -179,6 +188,7 @@ def _of(text: str) -> Noun:
 ZH = Wording(
     language="简体中文",
     comma="，",
+    space="",
     errors=_of("{} 个错误"),
     warnings=_of("{} 个警告"),
     infos=_of("{} 条提示"),
@@ -205,7 +215,7 @@ ZH = Wording(
     duplicate="相同内容见[此处]({url})。",
     more="另有 {number} 项",
     more_in_check="另有 {number} 项，详见检查结果",
-    fails="此更改带来 {counts}。只要存在确定的错误，检查就不会通过。",
+    fails="此更改带来 {counts}。其中确定的问题会使检查不通过。",
     may_fail="此更改带来 {counts}，其中没有确定的错误。",
     informs="此更改带来 {counts}。",
     clean="此更改没有带来任何发现。",
@@ -215,13 +225,16 @@ ZH = Wording(
     irrelevant_title="无需检查：没有涉及基准测试文件",
     failed_title="botlint 未能完成检查",
     launched_title="{jobs}的启动内容有变化",
-    commented="{findings}已标注在更改的行上。",
+    commented="已在差异的相应行上标注 {findings}。",
     unplaced="未能标注在行上的发现",
+    unplaced_count="列于表中的有 {findings}。",
     columns=("级别", "位置", "发现", "任务"),
     launched="启动内容的变化",
     launched_same="所有任务的启动内容均与之前相同。",
-    launched_changed="共 {total}：{changed}有变化，新增 {added}，删除 {removed}。",
+    launched_changed="共 {total}：变化 {changed}，新增 {added}，删除 {removed}。",
     not_compared="无法比较启动内容。",
+    changed_jobs="{entry} 的 {jobs}",
+    changed_entries="{entries}的 {jobs}：{listed}",
     jobs_added="新增：{entry} 的 {jobs}",
     jobs_removed="删除：{entry} 的 {jobs}",
     renamed="更名：{old} 现为 {new}",
@@ -233,7 +246,7 @@ ZH = Wording(
     not_read="未能完整检查：{counts}",
     no_lines="GitHub 未提供此更改中 {files}的行信息，因此无法在其中标注。",
     too_many_files="此更改的文件数超过 GitHub 可列出的上限，其余文件中的发现列于此处。",
-    accepted="{findings}已被注释或基线允许。",
+    accepted="已被注释或基线允许的有 {findings}。",
     checked="已将 {head} 与 {base} 比较检查。",
     details="详情",
     note_kinds={
