@@ -50,6 +50,8 @@ _OPERATIONS = [
     "get /app/installations/{installation_id}",
     "get /installation/repositories",
     "get /rate_limit",
+    "get /user",
+    "get /users/{username}",
     "post /app/hook/deliveries/{delivery_id}/attempts",
     "post /app/installations/{installation_id}/access_tokens",
     *(
@@ -72,6 +74,7 @@ _OPERATIONS = [
             ("get", "/pulls/comments/{comment_id}"),
             ("patch", "/pulls/comments/{comment_id}"),
             ("delete", "/pulls/comments/{comment_id}"),
+            ("post", "/pulls/comments/{comment_id}/reactions"),
             ("get", "/issues/{issue_number}/comments"),
             ("post", "/issues/{issue_number}/comments"),
             ("patch", "/issues/comments/{comment_id}"),
