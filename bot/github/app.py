@@ -128,7 +128,7 @@ class App:
         repository_id: int | None = None,
         permissions: Mapping[str, str] = PERMISSIONS,
     ) -> Token:
-        """A new token of an installation, for one repository only where that is named (`owner/name`) or its id is given.
+        """A new token of an installation, for one repository only where that is given, by name or id.
 
         Raises Unprocessable where the installation has not been given one of the permissions.
         """
