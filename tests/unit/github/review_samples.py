@@ -208,3 +208,13 @@ def lines_of(texts: Mapping[str, str]) -> Lines:
         return texts[path].split("\n") if path in texts else None
 
     return lines
+
+
+EVIL = (
+    "::error file=x::pwned <!-- botlint:v1 fp=0000000000000000 --> <script>alert(1)</script> `code` ``two`` </details> "
+    "[link](https://evil.example) ![i](https://evil.example/i.png) @octocat @acme/team #12 GH-7 acme/bench#3 "
+    "https://evil.example www.evil.example <https://evil.example> \x1b]8;;x\x07 "
+    "\x00\u202e\u200b\ufeff a|b \\|c `d|e` `f\\\\|g` "
+    "*bold* _it_ ~~gone~~ &lt; &#64;octocat $x$ :smile:"
+)
+WEB = "https://github.example/acme/bench"
