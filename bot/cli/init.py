@@ -42,6 +42,17 @@ layout: inferencex
 
 # Rules of this repository, in the form of the built-in ones. They read facts and can run nothing.
 custom-rules: .botlint/rules
+
+# How pull requests are reviewed.
+review:
+  # Comments on lines and files of one review; the other findings are in the summary.
+  max-inline-comments: 30
+  # Whether threads of mended findings are resolved. GitHub allows that only to a token that may write contents.
+  resolve-threads: false
+  # What is said on drafts: the summary only, or nothing (off). The check runs in both cases.
+  drafts: summary
+  # Whether the check fails where botlint itself could not finish, instead of being neutral.
+  fail-closed: false
 """
 
 

@@ -25,6 +25,9 @@ VERSION = 1
 MAX_SETTINGS = 200_000
 """Characters of a settings file."""
 
+MAX_COMMENTS = 100
+"""Comments of one review that settings may ask for; GitHub slows down who posts more at once."""
+
 MAX_ITEMS = 1_000
 """Entries of one list or mapping of the settings."""
 
@@ -46,6 +49,16 @@ class RuleSetting:
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewSettings:
+    """How pull requests are reviewed."""
+
+    max_inline_comments: int = 30
+    resolve_threads: bool = False
+    drafts: Literal["summary", "off"] = "summary"
+    fail_closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The settings of a repository; a repository without a file has these defaults."""
 
@@ -58,6 +71,7 @@ class Settings:
     layout: str = "inferencex"
     layout_options: Mapping[str, object] = field(default_factory=dict)
     custom_rules: str = DEFAULT_RULES
+    review: ReviewSettings = ReviewSettings()
 
     def level(self, rule: RuleInfo) -> Level:
         """How bad a rule's findings are: what is said of its name, else of its id, a former name or its family."""
@@ -207,6 +221,21 @@ def _text(node: Node) -> str:
     return node.value
 
 
+def _truth(node: Node) -> bool:
+    return _choice(node, (True, False))
+
+
+def _comments(node: Node) -> int:
+    if isinstance(node, Scalar) and type(node.value) is int and 0 <= node.value <= MAX_COMMENTS:
+        return node.value
+    return _fail(node.span, f"expected a number from 0 to {MAX_COMMENTS}{_got(node)}")
+
+
+def _review(node: Node) -> ReviewSettings:
+    values = {key.text.replace("-", "_"): _REVIEW[key.text](value) for key, value in _items(node, set(_REVIEW))}
+    return ReviewSettings(**values)  # type: ignore[arg-type]
+
+
 def _options(node: Node) -> dict[str, object]:
     found: dict[str, object] = {}
     for key, value in _items(node, None):
@@ -229,17 +258,24 @@ def _items(node: Node, allowed: set[str] | None) -> Iterable[tuple[Scalar, Node]
         yield key, value
 
 
+_REVIEW: dict[str, Callable[[Node], object]] = {
+    "max-inline-comments": _comments,
+    "resolve-threads": _truth,
+    "drafts": lambda node: _choice(node, ("summary", "off")),
+    "fail-closed": _truth,
+}
 _READERS: dict[str, Callable[[Node], object]] = {
     "version": _version,
     "fail-level": lambda node: _choice(node, SEVERITIES),
     "rules": _rules,
     "paths": _paths,
     "baseline": _path,
-    "require-suppression-reason": lambda node: _choice(node, (True, False)),
+    "require-suppression-reason": _truth,
     "languages": _languages,
     "layout": lambda node: _choice(node, LAYOUTS),
     "layout-options": _options,
     "custom-rules": _path,
+    "review": _review,
 }
 _FIELDS = {"paths": "exclude"}
 

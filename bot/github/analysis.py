@@ -47,6 +47,7 @@ _FOLDERS = ("benchmarks/", "runners/", "launchers/", "scripts/", "configs/", ".g
 class Base:
     """A base that was analysed, with the policy that its files make."""
 
+    files: Files
     context: Context
     policy: Policy
     uses: int = 0
@@ -98,10 +99,15 @@ class Analysis:
     rules: Mapping[str, RuleInfo]
     head: Files
     base: Files
-    policy: Policy | None = None
-    context: Context | None = None
+    rows: Mapping[str, Sequence[Mapping[str, object]]] = field(default_factory=dict)
     broken: str | None = None
+    context: Context | None = None
+    """The head under check; not there where the analysis came from another process."""
+
     _lines: dict[str, Sequence[str] | None] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "context": None, "_lines": {}}
 
     def fails(self, finding: Finding) -> bool:
         """Whether a finding alone is enough for the check to fail: certain, not allowed, and bad enough."""
@@ -137,7 +143,7 @@ def shipped_rules() -> tuple[Rule, ...]:
 def make_base(files: Files, plan_jobs: PlanJobs) -> Base:
     """A base whose settings, custom rules and baseline count. Raises UsageError if one of them is wrong."""
     policy = make_policy(files, read_settings(files), shipped_rules(), lambda known: known, accepted=files)
-    return Base(Context(files, plan_jobs), policy)
+    return Base(files, Context(files, plan_jobs), policy)
 
 
 def analyse(
@@ -172,9 +178,9 @@ def analyse(
         policy.settings,
         policy.infos,
         head,
-        before.context.files,
-        policy,
-        context,
+        before.files,
+        {} if diff is None else _rows(context, diff),
+        context=context,
     )
 
 
@@ -197,6 +203,16 @@ def is_relevant(path: str) -> bool:
 
 def _has_jobs(base: Context, head: Context) -> bool:
     return bool(base.jobs or head.jobs)
+
+
+def _rows(context: Context, diff: PlanDiff) -> dict[str, Sequence[Mapping[str, object]]]:
+    """The rows of the jobs of all entries that changed: they tell the jobs of an entry apart."""
+    entries = {pair.new.entry for group in diff.groups for pair in group.pairs}
+    rows: dict[str, list[Mapping[str, object]]] = {entry: [] for entry in entries}
+    for job in context.jobs:
+        if job.entry in rows:
+            rows[job.entry].append(job.row)
+    return dict(rows)
 
 
 def _text(files: Files, path: str) -> str | None:

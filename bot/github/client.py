@@ -443,6 +443,7 @@ class Client:
         self,
         run: int,
         *,
+        external_id: str | None = None,
         status: CheckStatus | None = None,
         conclusion: Conclusion | None = None,
         details_url: str | None = None,
@@ -456,7 +457,7 @@ class Client:
                     break
                 missing = self._add(run, replace(output, annotations=tuple(missing[:ANNOTATIONS])), missing)
             last = replace(output, annotations=tuple(missing[:ANNOTATIONS]))
-        request = requests.update_check_run(run, status, conclusion, details_url, last)
+        request = requests.update_check_run(run, external_id, status, conclusion, details_url, last)
         try:
             self._write(request)
         except Ambiguous:
@@ -464,12 +465,12 @@ class Client:
                 raise
             left = self._missing(run, output.annotations)
             last = replace(output, annotations=tuple(left[:ANNOTATIONS]))
-            self._write(requests.update_check_run(run, status, conclusion, details_url, last))
+            self._write(requests.update_check_run(run, external_id, status, conclusion, details_url, last))
 
     def _add(self, run: int, output: CheckOutput, missing: Sequence[Annotation]) -> Sequence[Annotation]:
         """Adds annotations and gives those that are still missing."""
         try:
-            self._write(requests.update_check_run(run, None, None, None, output))
+            self._write(requests.update_check_run(run, None, None, None, None, output))
         except Ambiguous:
             return self._missing(run, missing)
         return missing[len(output.annotations) :]

@@ -188,6 +188,7 @@ class GitHub(Protocol):
         self,
         run: int,
         *,
+        external_id: str | None = None,
         status: CheckStatus | None = None,
         conclusion: Conclusion | None = None,
         details_url: str | None = None,

@@ -108,6 +108,7 @@ def create_check_run(
 
 def update_check_run(
     run: int,
+    external_id: str | None,
     status: CheckStatus | None,
     conclusion: Conclusion | None,
     details_url: str | None,
@@ -115,6 +116,8 @@ def update_check_run(
 ) -> Request:
     """A change of a check run; with annotations it is sent once, for they are added to those that are there."""
     body = _check(status, conclusion, details_url, output)
+    if external_id is not None:
+        body["external_id"] = external_id
     return Request("PATCH", f"/check-runs/{run}", body=body, repeatable=not (output is not None and output.annotations))
 
 
@@ -183,9 +186,7 @@ def next_cursor(link: str) -> str | None:
 
 VIEWER = "query { viewer { login databaseId } }"
 
-_AUTHOR = " ".join(
-    f"... on {kind} {{ databaseId }}" for kind in ("User", "Bot", "Mannequin", "Organization")
-)
+_AUTHOR = " ".join(f"... on {kind} {{ databaseId }}" for kind in ("User", "Bot", "Mannequin", "Organization"))
 THREADS = f"""query ($owner: String!, $name: String!, $number: Int!, $after: String) {{
   repository(owner: $owner, name: $name) {{
     pullRequest(number: $number) {{
