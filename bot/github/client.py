@@ -141,7 +141,8 @@ class Transport:
                 if data and any(data.values()):
                     return data
                 raise NotFound(f"GitHub does not know it ({what})")
-            if kinds - {None, "SERVICE_UNAVAILABLE", "INTERNAL"}:
+            if kinds - {None, "SERVICE_UNAVAILABLE", "INTERNAL"} or any("locations" in one for one in errors):
+                # It does not understand the query, and will not the next time.
                 raise GitHubError(f"GitHub cannot answer the query: {sorted(map(str, kinds))} ({what})")
             if not repeatable:
                 raise Ambiguous(f"GitHub failed, and may have done it ({what})")

@@ -146,7 +146,7 @@ def thread(data: Json) -> Thread:
     return Thread(
         text(data, "id"),
         data.get("isResolved") is True,
-        tuple(number(node, "databaseId") for node in nodes),
+        tuple(_big(node, "fullDatabaseId") for node in nodes),
         tuple(authors),
     )
 
@@ -200,6 +200,12 @@ def number(data: Json, key: str) -> int:
     """A whole number, 0 where there is none."""
     value = data.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _big(data: Json, key: str) -> int:
+    """A whole number that GraphQL writes as a text, for it may be a large one."""
+    value = text(data, key)
+    return int(value) if value.isdecimal() else number(data, key)
 
 
 def _map(data: object) -> Json:

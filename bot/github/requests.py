@@ -186,7 +186,7 @@ def next_cursor(link: str) -> str | None:
 
 VIEWER = "query { viewer { login databaseId } }"
 
-_AUTHOR = " ".join(f"... on {kind} {{ databaseId }}" for kind in ("User", "Bot", "Mannequin", "Organization"))
+_AUTHOR = "... on User { databaseId } ... on Bot { databaseId }"
 THREADS = f"""query ($owner: String!, $name: String!, $number: Int!, $after: String) {{
   repository(owner: $owner, name: $name) {{
     pullRequest(number: $number) {{
@@ -194,7 +194,7 @@ THREADS = f"""query ($owner: String!, $name: String!, $number: Int!, $after: Str
         pageInfo {{ hasNextPage endCursor }}
         nodes {{
           id isResolved
-          comments(first: 50) {{ totalCount nodes {{ databaseId author {{ login {_AUTHOR} }} }} }}
+          comments(first: 50) {{ totalCount nodes {{ fullDatabaseId author {{ login {_AUTHOR} }} }} }}
         }}
       }}
     }}
