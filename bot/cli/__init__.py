@@ -41,6 +41,8 @@ COMMANDS: dict[str, Registration] = {
     "rules": Registration("botlint.cli.rules:rules", "List, test and start rules; show their facts."),
     "fix": Registration("botlint.cli.fix:fix", "Mend what can be mended for certain."),
     "baseline": Registration("botlint.cli.baseline:baseline", "Accept what is there, and show or prune it."),
+    "serve": Registration("botlint.cli.serve:serve", "Review pull requests as a GitHub App."),
+    "worker": Registration("botlint.cli.worker:worker", "Do the tasks of an App that runs elsewhere."),
     "init": Registration("botlint.cli.init:init", "Write a settings file that explains itself."),
     "catalog": Registration("botlint.cli.catalog:catalog", "Show, rebuild and compare the versioned facts."),
 }

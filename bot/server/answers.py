@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from urllib.parse import quote, unquote
 
 from botlint.core.markdown import code
 from botlint.github.limits import cut
 from botlint.server.commands import Command
 
 LONGEST = 60_000
+
+_IGNORE = re.compile(r"<!-- botlint:v1 ignore=([0-9a-f]{16}) by=([^ ]*) reason=([^ ]*) -->")
 
 USAGE = """\
 What I understand, at the start of a line of a comment:
@@ -30,20 +34,23 @@ def reply_marker(comment: int) -> str:
     return f"<!-- botlint:v1 reply={comment} -->"
 
 
-def ignore_marker(fingerprint: str) -> str:
+def ignore_marker(fingerprint: str, actor: str, reason: str) -> str:
     """The line of an answer by which a finding is known to be ignored; it counts in comments of our own only."""
-    return f"<!-- botlint:v1 ignore={fingerprint} -->"
+    return f"<!-- botlint:v1 ignore={fingerprint} by={quote(actor, safe='')} reason={quote(reason, safe='')} -->"
 
 
-def ignored(body: str) -> list[str]:
-    """The fingerprints that an own comment says are ignored; only whole lines after the last blank one count."""
-    found = []
-    for line in reversed(body.rstrip().splitlines()):
-        text = line.strip()
-        if not text.startswith("<!-- botlint:v1 ") or not text.endswith(" -->"):
-            break
-        if text.startswith("<!-- botlint:v1 ignore="):
-            found.append(text.removeprefix("<!-- botlint:v1 ignore=").removesuffix(" -->"))
+def ignored(bodies: Iterable[str]) -> dict[str, str]:
+    """The fingerprints that own comments say are ignored, with by whom and why.
+
+    Only the last lines of a comment count, which are ours alone.
+    """
+    found: dict[str, str] = {}
+    for body in bodies:
+        for line in reversed(body.rstrip().splitlines()):
+            if not line.startswith("<!-- botlint:v1 "):
+                break
+            if match := _IGNORE.fullmatch(line.strip()):
+                found[match[1]] = f"{unquote(match[2])}: {unquote(match[3])}"
     return found
 
 
@@ -61,7 +68,7 @@ def answer(comment: int, actor: str, told: Iterable[Command], page: Callable[[st
                     f"Finding {code(command.subject)} is left out of the verdict, as {code(actor)} asks: "
                     f"{code(command.reason)}"
                 )
-                markers.append(ignore_marker(command.subject))
+                markers.append(ignore_marker(command.subject, actor, command.reason))
             case "smoke":
                 parts.append(NO_SMOKE)
             case "help":

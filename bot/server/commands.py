@@ -17,7 +17,7 @@ MOST = 5
 _COMMAND = re.compile(r"/botlint(?:[ \t]+(\S+))?(?:[ \t]+(\S+))?(?:[ \t]+(.*\S))?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _RULE = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,79}")
-_FINGERPRINT = re.compile(r"[0-9a-f]{8,64}")
+_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 _LONGEST = 65_536
 _REASON = 300
 

@@ -32,7 +32,7 @@ RETRIES = (5.0, 30.0, 120.0, 600.0, 1800.0)
 
 LONGEST_WAIT = 3600.0
 
-Reviewed = Literal["reviewed", "unchanged", "superseded", "irrelevant"]
+Reviewed = Literal["reviewed", "unchanged", "superseded", "closed", "failed"]
 
 log = logging.getLogger("botlint.tasks")
 

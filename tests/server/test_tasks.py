@@ -166,12 +166,12 @@ def test_an_answer_to_a_comment_on_a_line_goes_into_its_thread(world: World) -> 
 
 
 def test_an_ignored_finding_is_known_from_our_answer(world: World) -> None:
-    reason = "`@all` <!-- botlint:v1 ignore=ffffffffffffffff -->"
+    reason = "`@all` --> <!-- botlint:v1 ignore=ffffffffffffffff by=x reason=x -->"
     told = (Command("ignore", "0123456789abcdef", reason),)
     assert world.do("command", actor="ada", comment=5, commands=told) == "reviewed"
     assert world.reviews.asked == [("review", 7, True)]
     (comment,) = world.memory.comments
-    assert ignored(comment.body) == ["0123456789abcdef"]
+    assert ignored([comment.body]) == {"0123456789abcdef": f"ada: {reason}"}
 
 
 def test_a_limit_is_waited_for_without_holding_the_lane(world: World) -> None:

@@ -1,0 +1,91 @@
+"""What a reviewing process does: reviews, with what it keeps from one to the next."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from botlint.engine.settings import Settings, read_settings
+from botlint.github.analysis import Analysis, Kept
+from botlint.github.models import IssueComment
+from botlint.github.port import GitHub
+from botlint.github.pull import read_revision
+from botlint.github.review import Options, review, review_group
+from botlint.server.answers import ignored
+
+
+class Reviewing:
+    """Reviews with one memory; not to be used by two threads at once."""
+
+    def __init__(self) -> None:
+        self._kept = Kept()
+
+    def work(self, github: GitHub, kind: str, options: dict[str, Any]) -> str:
+        """Do one kind of review and say what came of it. Raises ValueError for a kind that there is none of."""
+        match kind:
+            case "review":
+                return review(github, options["number"], self._options(github, options))
+            case "discussed":
+                if not self._waits_for_words(github, options["number"]):
+                    return "unchanged"
+                return review(github, options["number"], self._options(github, {**options, "force": True}))
+            case "group":
+                return review_group(github, options["head"], options["base"], self._options(github, options))
+        raise ValueError(f"no such review: {kind!r}")
+
+    def _options(self, github: GitHub, options: Mapping[str, Any]) -> Options:
+        return Options(
+            kept=self._kept,
+            app=options["app"],
+            force=bool(options.get("force")),
+            details=_details(github) if options.get("details") else None,
+            ignored=_ignored,
+        )
+
+    def _waits_for_words(self, github: GitHub, number: int) -> bool:
+        """Whether the settings of the base wait for what people say on a pull request."""
+        pull = github.pull(number)
+        if pull.state == "closed":
+            return False
+        base = github.merge_base(pull.base.name, pull.head.sha)
+        known = self._kept.bases.get(base)
+        settings = known.policy.settings if known else read_settings(read_revision(github, base, self._kept.blobs))
+        return waits_for_words(settings)
+
+
+def waits_for_words(settings: Settings) -> bool:
+    """Whether some rule of these settings is about what people say on a pull request."""
+    return bool(getattr(settings.review, "sign_off", None))
+
+
+def _ignored(comments: Sequence[IssueComment]) -> Mapping[str, str]:
+    return ignored(comment.body for comment in comments)
+
+
+def _details(github: GitHub) -> Callable[[str, Analysis], str]:
+    """Has the page about an analysis kept by the App, and gives its address."""
+
+    def page(head: str, analysis: Analysis) -> str:
+        from botlint.plan.origins import row_places
+        from botlint.report.html.page import render_html
+        from botlint.report.options import Options as Shown
+        from botlint.report.options import Page
+
+        context = analysis.context
+        plans = () if context is None else context.plans
+        base = analysis.base.label
+        shown = Page(
+            row_places=[] if context is None else [row_places(job) for job in context.jobs],
+            subject=github.repository,
+            head=head,
+            base=base,
+            head_url=f"{github.web}/blob/{head}/",
+            base_url=f"{github.web}/blob/{base}/",
+        )
+        settings = analysis.settings
+        options = Shown(verbose=True, fail_level=settings.fail_level, rules=analysis.rules, page=shown)
+        text = "".join(render_html(analysis.report, plans, analysis.diff, analysis.lines, options))
+        return cast(str, cast(Any, github).keep_page(head, gzip.compress(text.encode("utf-8", "replace"), 6)))
+
+    return page
