@@ -460,7 +460,7 @@ def _create_review(asked: Asked) -> Result:
         raise AnswerError(422, "Unprocessable Entity", ["Can not approve your own pull request"])
     # One bad comment, and nothing is posted.
     for one in comments:
-        _check_length(one["body"], "PullRequestReviewComment")
+        _check_length(one["body"], "PullRequestReview")
         problem = _place_problem(pull, commit, one)
         if problem:
             raise AnswerError(422, "Unprocessable Entity", [problem])
@@ -512,6 +512,8 @@ def _place_problem(pull: Pull, commit: str, comment: Mapping[str, Any]) -> str |
 def _check_length(text: str, resource: str) -> None:
     if len(text.encode("utf-16-le")) // 2 > MAX_BODY:
         message = f"body is too long (maximum is {MAX_BODY} characters)"
+        if resource == "PullRequestReview":
+            raise AnswerError(422, "Unprocessable Entity", [message.capitalize()])
         raise AnswerError(
             422, "Validation Failed", [{"resource": resource, "code": "custom", "field": "body", "message": message}]
         )

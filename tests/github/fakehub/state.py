@@ -7,11 +7,11 @@ test goes through HTTP.
 from __future__ import annotations
 
 import secrets
-import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cryptography.hazmat.primitives import serialization
@@ -632,8 +632,9 @@ class Pull:
         return True, "behind" if self.repository.strict and behind else "clean"
 
 
-def make_key() -> tuple[str, Any]:
-    """A private key in PEM and its public half."""
+@cache
+def make_key(number: int) -> tuple[str, Any]:
+    """A private key in PEM and its public half; those of one number are made once."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     pem = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
@@ -654,7 +655,3 @@ def stamp(seconds: float) -> str:
 def new_guid() -> str:
     """The id of a delivery."""
     return str(uuid.uuid4())
-
-
-Clock = Callable[[], float]
-real_time: Clock = time.time

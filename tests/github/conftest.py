@@ -1,0 +1,16 @@
+"""A fake GitHub for each test; what a client does against GitHub's description fails the test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fakehub import FakeGitHub
+
+
+@pytest.fixture
+def hub() -> Iterator[FakeGitHub]:
+    """A fake whose violations are looked at when the test ends; one that provokes some clears them."""
+    with FakeGitHub() as fake:
+        yield fake
+        assert fake.violations == []
