@@ -1,4 +1,4 @@
-"""The check run of a commit: its conclusion, what it shows, and its annotations in batches that GitHub takes."""
+"""The check run of a commit: its conclusion, what it shows, and its annotations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from botlint.core.visible import visible_lines
 from botlint.engine.settings import Language
 from botlint.github.limits import MAX_TITLE, cut, units
 from botlint.github.links import Links
-from botlint.github.models import Annotation, AnnotationLevel, CheckOutput, CheckRun, Conclusion
+from botlint.github.models import Annotation, AnnotationLevel, CheckOutput, Conclusion
 from botlint.github.placing import last_line, rank
 from botlint.github.summary import Reviewed, Verdict, summary_markdown, title
 from botlint.github.wording import EN, WORDINGS, Wording
@@ -19,9 +19,6 @@ from botlint.report.options import jobs_by_entry
 
 NAME = "botlint"
 """What branch protection knows the check by: it never changes, and nothing is added to it."""
-
-BATCH = 50
-"""Annotations that GitHub takes in one request."""
 
 MAX_ANNOTATIONS = 500
 """Annotations of one check run; the worst findings have one."""
@@ -50,16 +47,10 @@ def conclusion(reviewed: Reviewed, *, fail_closed: bool = False) -> Conclusion:
     return _CONCLUSIONS[reviewed.verdict]
 
 
-def external_id(subject: str, head: str, settings: object) -> str:
-    """By what a check run is found again: the pull request (or merge group), the commit, and what settings it had."""
-    known = json.dumps(settings, sort_keys=True, default=repr)
+def external_id(subject: str, head: str, state: object) -> str:
+    """By what a check run is found again: the pull request (or merge group), the commit, and what it depends on."""
+    known = json.dumps(state, sort_keys=True, default=repr)
     return f"{subject}:{head}:{hashlib.sha256(known.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
-
-
-def own_run(runs: Iterable[CheckRun], identifier: str, app: int | None = None) -> CheckRun | None:
-    """The newest check run with an external id, of an App if one is given: a name alone may be anyone's."""
-    found = [one for one in runs if one.external_id == identifier and app in (None, one.app_id)]
-    return max(found, key=lambda one: one.id, default=None)
 
 
 def output(
@@ -81,13 +72,6 @@ def output(
 def failed_output(wording: Wording = EN) -> CheckOutput:
     """What a check run shows whose review ended by a fault of botlint; it says nothing of the fault."""
     return CheckOutput(wording.failed_title, wording.failed)
-
-
-def batches(shown: CheckOutput) -> Iterator[CheckOutput]:
-    """The same output in as many parts as there are requests; GitHub adds the annotations of each to the others."""
-    parts = [shown.annotations[at : at + BATCH] for at in range(0, len(shown.annotations), BATCH)]
-    for part in parts or [()]:
-        yield CheckOutput(shown.title, shown.summary, shown.text, part)
 
 
 def annotations_of(

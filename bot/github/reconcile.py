@@ -7,12 +7,13 @@ holds is said again, what no longer holds is marked and never deleted.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from botlint.core.finding import Finding
 from botlint.core.markdown import prose
 from botlint.github.bodies import Wanted, mended_body, without_suggestion
+from botlint.github.limits import MAX_BODY, cut
 from botlint.github.links import Links
 from botlint.github.markers import (
     DUPLICATE,
@@ -193,13 +194,8 @@ def other_summaries(comments: Iterable[IssueComment], me: Identity) -> list[Issu
     return [one for one in own(comments, me) if has_marker(one.body, SUMMARY)][1:]
 
 
-def needs_first_contact(comments: Iterable[IssueComment], me: Identity) -> bool:
-    """Whether the comment that greets a pull request is not there yet."""
-    return not any(has_marker(one.body, FIRST_CONTACT) for one in own(comments, me))
-
-
-def without(changes: Changes, refused: Collection[str]) -> Changes:
-    """The changes with comments on lines that GitHub refused, by fingerprint, moved to their files."""
-    moved = [one.on_file for one in changes.post if one.fingerprint in refused]
-    kept = tuple(one for one in changes.post if one.fingerprint not in refused)
-    return replace(changes, post=kept, files=(*changes.files, *moved))
+def first_contact(text: str, comments: Iterable[IssueComment], me: Identity) -> str | None:
+    """The comment that greets a pull request; None without a text of the maintainers, or if it was said before."""
+    if not text.strip() or any(has_marker(one.body, FIRST_CONTACT) for one in own(comments, me)):
+        return None
+    return f"{cut(text.strip(), MAX_BODY)}\n\n{FIRST_CONTACT}"

@@ -11,21 +11,18 @@ from test_summary import reviewed
 from botlint.core.finding import Finding
 from botlint.core.span import Span
 from botlint.github.checkruns import (
-    BATCH,
     MAX_ANNOTATIONS,
     NAME,
     annotations_of,
-    batches,
     conclusion,
     external_id,
     failed_output,
     output,
-    own_run,
 )
 from botlint.github.limits import units
 from botlint.github.links import Links
 from botlint.github.markers import SUMMARY
-from botlint.github.models import CheckRun, Conclusion
+from botlint.github.models import Conclusion
 from botlint.github.summary import Reviewed
 from botlint.github.wording import ZH
 
@@ -74,16 +71,6 @@ def test_identity() -> None:
         )
         == 4
     )
-
-
-def test_the_own_run_is_found() -> None:
-    def run(number: int, identifier: str, app: int) -> CheckRun:
-        return CheckRun(number, NAME, "a" * 40, "completed", "success", identifier, app, "")
-
-    runs = [run(1, "x", 5), run(3, "x", 5), run(4, "x", 6), run(9, "y", 5)]
-    assert own_run(runs, "x", 5) == runs[1]
-    assert own_run(runs, "x") == runs[2]
-    assert own_run(runs, "z", 5) is None
 
 
 def test_what_it_shows() -> None:
@@ -140,20 +127,6 @@ def test_a_span_that_ends_before_a_line_ends_above_it() -> None:
     one = replace(finding("a.sh", 3), span=Span("a.sh", 3, 1, 5, 1))
     (note,) = annotations_of([one])
     assert (note.start_line, note.end_line) == (3, 4)
-
-
-@pytest.mark.parametrize(
-    ("number", "sizes"),
-    [(0, [0]), (1, [1]), (50, [50]), (51, [50, 1]), (120, [50, 50, 20]), (700, [50] * 10)],
-)
-def test_batches(number: int, sizes: list[int]) -> None:
-    shown = output(reviewed([finding("a.sh", line + 1, message=f"{line}") for line in range(number)]), LINKS)
-    parts = list(batches(shown))
-    assert [len(part.annotations) for part in parts] == sizes
-    assert {(part.title, part.summary) for part in parts} == {(shown.title, shown.summary)}
-    assert [one for part in parts for one in part.annotations] == list(shown.annotations)
-    assert BATCH == 50
-    assert MAX_ANNOTATIONS % BATCH == 0
 
 
 def test_the_worst_have_an_annotation() -> None:

@@ -18,11 +18,10 @@ from botlint.github.reconcile import (
     Changes,
     Edit,
     State,
-    needs_first_contact,
+    first_contact,
     other_summaries,
     reconcile,
     summary_edit,
-    without,
 )
 
 ME = Identity(7, "botlint[bot]", True)
@@ -240,13 +239,10 @@ def test_a_thread_that_people_closed_stays_closed() -> None:
     assert reconcile(wanted([more]), [more], state, links()).empty
 
 
-def test_refused_lines_move_to_their_files() -> None:
+def test_a_comment_that_was_refused_on_lines_is_known_on_its_file() -> None:
     some = wanted(BOTH)
-    found = without(Changes(post=tuple(some)), {EXITS.fingerprint})
-    assert found.post == (some[0],)
-    assert [(one.fingerprint, one.path, one.anchor) for one in found.files] == [(EXITS.fingerprint, SCRIPT, None)]
-    # The comment on the file is known again, though it is wanted on lines.
-    now = posted([*found.post, *found.files])
+    now = posted([some[0], some[1].on_file])
+    assert now[1].line is None
     assert reconcile(some, BOTH, State(ME, now), links()).empty
 
 
@@ -282,13 +278,15 @@ def test_other_summaries_are_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("there", "needed"),
+    ("text", "there", "said"),
     [
-        ([], True),
-        ([issue(1, f"hello\n{FIRST_CONTACT}")], False),
-        ([issue(1, f"hello\n{FIRST_CONTACT}", PERSON)], True),
-        ([issue(1, BODY)], True),
+        ("Welcome", [], True),
+        ("Welcome", [issue(1, f"hello\n{FIRST_CONTACT}")], False),
+        ("Welcome", [issue(1, f"hello\n{FIRST_CONTACT}", PERSON)], True),
+        ("Welcome", [issue(1, f"hello\n{FIRST_CONTACT}\nquoted")], True),
+        ("Welcome", [issue(1, BODY)], True),
+        (" \n", [], False),
     ],
 )
-def test_the_first_contact_is_made_once(there: list[IssueComment], needed: bool) -> None:
-    assert needs_first_contact(there, ME) is needed
+def test_the_first_contact_is_made_once(text: str, there: list[IssueComment], said: bool) -> None:
+    assert first_contact(text, there, ME) == (f"Welcome\n\n{FIRST_CONTACT}" if said else None)
