@@ -136,7 +136,8 @@ class Placer:
         gone = self._gone(finding)
         if gone is not None and gone.removed:
             yield "cause", Anchor(gone.path, "LEFT", min(gone.removed), min(gone.removed))
-        yield "cause", self._missing(wanted, [*(span.path for span in related), *self.diff.files])
+        yield "cause", self._missing(wanted, [span.path for span in related])
+        yield "cause", self._missing(wanted, sorted({path for word in wanted for path in self._holders.get(word, ())}))
         for span in related:
             yield "related", self._on_span(span, added=False)
         for span in step_spans(finding):
@@ -218,6 +219,15 @@ class Placer:
         if known is None:
             known = self._cache[path] = self._read(path)
         return known
+
+    @cached_property
+    def _holders(self) -> Mapping[str, Sequence[str]]:
+        """The files that lost a word, by the word."""
+        found: dict[str, list[str]] = {}
+        for path in self.diff.files:
+            for word in self._vanished(path):
+                found.setdefault(word, []).append(path)
+        return found
 
     @cached_property
     def _cache(self) -> dict[str, Mapping[str, Sequence[int]]]:
