@@ -48,21 +48,47 @@ class DiffLine:
 class FileDiff:
     """What can be commented of a changed file.
 
-    `known` says that the lines are all there are. `local` are lines that were compared here: git may align unchanged
-    lines otherwise, so only changed ones are safe to comment.
+    Where GitHub gives no patch, `compare` compares the texts, when the lines are first asked for. Git may align
+    unchanged lines otherwise, so of such `local` lines only changed ones are safe to comment.
     """
 
     path: str
     previous_path: str | None
     status: FileStatus
-    lines: tuple[DiffLine, ...] = ()
-    known: bool = True
-    local: bool = False
+    patch: str | None = None
+    compare: Callable[[], tuple[DiffLine, ...] | None] | None = None
 
     @property
     def base_path(self) -> str:
         """The file's name in the base."""
         return self.previous_path or self.path
+
+    @property
+    def local(self) -> bool:
+        """Whether the lines are compared here."""
+        return self.compare is not None
+
+    @property
+    def lines(self) -> tuple[DiffLine, ...]:
+        """The lines of all hunks, as far as they are known."""
+        return self._read[0]
+
+    @property
+    def known(self) -> bool:
+        """Whether the lines are all there are."""
+        return self._read[1]
+
+    @property
+    def missed(self) -> bool:
+        """Whether lines were asked for that are not known."""
+        return "_read" in self.__dict__ and not self.known
+
+    @cached_property
+    def _read(self) -> tuple[tuple[DiffLine, ...], bool]:
+        if self.patch is not None:
+            return parse_patch(self.patch)
+        compared = () if self.compare is None else self.compare()
+        return ((), False) if compared is None else (compared, True)
 
     @cached_property
     def right(self) -> Mapping[int, DiffLine]:
@@ -92,8 +118,8 @@ class Diff:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Files whose lines are not all known, for neither GitHub nor the texts tell them."""
-        return tuple(path for path, one in self.files.items() if not one.known)
+        """Files whose lines were asked for and are not all known, for neither GitHub nor the texts tell them."""
+        return tuple(path for path, one in self.files.items() if one.missed)
 
 
 def read_diff(files: Iterable[ChangedFile], base: TextOf | None = None, head: TextOf | None = None) -> Diff:
@@ -102,17 +128,16 @@ def read_diff(files: Iterable[ChangedFile], base: TextOf | None = None, head: Te
 
 
 def _file(one: ChangedFile, base: TextOf | None, head: TextOf | None) -> FileDiff:
-    if one.patch is not None:
-        lines, whole = parse_patch(one.patch)
-        return FileDiff(one.path, one.previous_path, one.status, lines, known=whole)
-    if one.status in ("renamed", "copied", "unchanged") and not one.additions and not one.deletions:
-        return FileDiff(one.path, one.previous_path, one.status)
-    old = "" if one.status == "added" else base(one.previous_path or one.path) if base else None
-    new = "" if one.status == "removed" else head(one.path) if head else None
-    compared = None if old is None or new is None else compare(old, new)
-    if compared is None:
-        return FileDiff(one.path, one.previous_path, one.status, known=False)
-    return FileDiff(one.path, one.previous_path, one.status, compared, local=True)
+    same = one.status in ("renamed", "copied", "unchanged") and not one.additions and not one.deletions
+    if one.patch is not None or same:
+        return FileDiff(one.path, one.previous_path, one.status, one.patch)
+
+    def compared() -> tuple[DiffLine, ...] | None:
+        old = "" if one.status == "added" else base(one.previous_path or one.path) if base else None
+        new = "" if one.status == "removed" else head(one.path) if head else None
+        return None if old is None or new is None else compare(old, new)
+
+    return FileDiff(one.path, one.previous_path, one.status, compare=compared)
 
 
 def parse_patch(patch: str) -> tuple[tuple[DiffLine, ...], bool]:

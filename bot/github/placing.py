@@ -10,6 +10,7 @@ related place, if it was changed, and else the summary.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -200,11 +201,11 @@ class Placer:
         Of several lines it is the first one, if possible of the hunk that is near.
         """
         for path in dict.fromkeys(paths):
-            vanished = self._vanished(path)
-            found: dict[int, int] = {}
-            for word in wanted & vanished.keys():
-                for old in vanished[word]:
-                    found[old] = found.get(old, 0) + 1
+            lost = self._lost(path)
+            words = wanted & lost.keys()
+            if words and self.diff.files[path].status != "removed":
+                words -= self._head_words(path)
+            found = Counter(old for word in words for old in lost[word])
             if found:
                 changed = self.diff.files[path]
                 home = None if near is None else changed.right.get(near.line)
@@ -213,36 +214,46 @@ class Placer:
                 return Anchor(path, "LEFT", best, best)
         return None
 
-    def _vanished(self, path: str) -> Mapping[str, Sequence[int]]:
-        """The words that only deleted lines of a file have, with the lines' numbers in the base."""
-        known = self._cache.get(path)
-        if known is None:
-            known = self._cache[path] = self._read(path)
-        return known
-
     @cached_property
     def _holders(self) -> Mapping[str, Sequence[str]]:
-        """The files that lost a word, by the word."""
+        """The files whose patch loses a word, by the word."""
         found: dict[str, list[str]] = {}
-        for path in self.diff.files:
-            for word in self._vanished(path):
+        for path, changed in self.diff.files.items():
+            for word in {} if changed.local else self._lost(path):
                 found.setdefault(word, []).append(path)
         return found
+
+    def _lost(self, path: str) -> Mapping[str, Sequence[int]]:
+        """The words that of a file's diff only deleted lines have, with the lines' numbers in the base."""
+        known = self._cache.get(path)
+        if known is None:
+            known = self._cache[path] = _lost_words(self.diff.files.get(path))
+        return known
+
+    def _head_words(self, path: str) -> set[str]:
+        """The words of a file of the head; it is read for those alone that a deleted line may have held."""
+        known = self._heads.get(path)
+        if known is None:
+            lines = (self.lines(path) or ())[:MAX_HEAD]
+            known = self._heads[path] = {word for line in lines for word in _words(line)}
+        return known
 
     @cached_property
     def _cache(self) -> dict[str, Mapping[str, Sequence[int]]]:
         return {}
 
-    def _read(self, path: str) -> Mapping[str, Sequence[int]]:
-        changed = self.diff.files.get(path)
-        if changed is None or not changed.removed:
-            return {}
-        kept = {word for line in changed.lines if line.kind != "removed" for word in _words(line.text)}
-        if changed.status != "removed":
-            kept.update(word for line in (self.lines(path) or ())[:MAX_HEAD] for word in _words(line))
-        found: dict[str, list[int]] = {}
-        for old, line in changed.removed.items():
-            for word in dict.fromkeys(_words(line.text)):
-                if word not in kept:
-                    found.setdefault(word, []).append(old)
-        return found
+    @cached_property
+    def _heads(self) -> dict[str, set[str]]:
+        return {}
+
+
+def _lost_words(changed: FileDiff | None) -> Mapping[str, Sequence[int]]:
+    if changed is None or not changed.removed:
+        return {}
+    kept = {word for line in changed.lines if line.kind != "removed" for word in _words(line.text)}
+    found: dict[str, list[int]] = {}
+    for old, line in changed.removed.items():
+        for word in dict.fromkeys(_words(line.text)):
+            if word not in kept:
+                found.setdefault(word, []).append(old)
+    return found

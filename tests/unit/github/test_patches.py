@@ -132,9 +132,21 @@ def test_a_file_without_a_patch_is_compared_here(
 @pytest.mark.parametrize(("base", "head"), [({}, {"a.sh": "x"}), ({"a.sh": "x"}, {})])
 def test_a_file_that_is_not_read_has_no_lines(base: dict[str, str], head: dict[str, str]) -> None:
     diff = read_diff([changed("a.sh", None)], base.get, head.get)
-    assert diff.unknown == ("a.sh",)
+    # Texts are read, and lines are missed, where lines are asked for.
+    assert diff.unknown == ()
     assert not one(diff).right
+    assert diff.unknown == ("a.sh",)
+
+
+def test_texts_are_read_for_files_without_a_patch_only_when_needed() -> None:
+    asked: list[str] = []
+    diff = read_diff([changed("a.sh", None), changed("b.sh", PATCH), changed("c.sh", None)], asked.append, asked.append)
+    assert asked == []
+    assert diff.files["b.sh"].right
+    assert not diff.files["a.sh"].lines
+    assert not diff.files["a.sh"].known
+    assert asked == ["a.sh", "a.sh"]
 
 
 def test_no_texts_no_lines() -> None:
-    assert read_diff([changed("a.sh", None)]).unknown == ("a.sh",)
+    assert not one(read_diff([changed("a.sh", None)])).known

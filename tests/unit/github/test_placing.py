@@ -161,3 +161,17 @@ def test_every_anchor_is_in_one_hunk_of_the_diff() -> None:
             assert anchor == Anchor("a.sh", "RIGHT", anchor.first, anchor.last)
             found = FAR.files["a.sh"].right
             assert len({found[number].hunk for number in range(anchor.first, anchor.last + 1)}) == 1
+
+
+def test_only_files_that_may_tell_something_are_read() -> None:
+    read: list[str] = []
+
+    def lines(path: str) -> list[str]:
+        read.append(path)
+        return []
+
+    files = [changed(f"f{number}.sh", f"@@ -1,2 +1,1 @@\n a\n-export KV_{number}=1") for number in range(50)]
+    one = finding("recipe.sh", 3, message="KV_7 is not set")
+    (placement,) = place_all([one], read_diff([*files, changed("huge.bin", None)]), lines)
+    assert placement.anchor == Anchor("f7.sh", "LEFT", 2, 2)
+    assert set(read) == {"recipe.sh", "f7.sh"}
