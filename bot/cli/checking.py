@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from botlint.cli.common import Settings
 from botlint.cli.planning import KeptPlans
@@ -19,6 +20,9 @@ from botlint.engine.settings import read_settings
 from botlint.repo.memory import MemoryFiles
 from botlint.repo.open import open_files
 
+if TYPE_CHECKING:
+    from botlint.report.options import Page
+
 _ENDINGS = (".yaml", ".yml", ".sh", ".bash", ".slurm", ".sbatch")
 _FOLDERS = ("benchmarks/", "runners/", "launchers/", "scripts/")
 
@@ -31,6 +35,7 @@ class Outcome:
     context: Context
     policy: Policy
     settings: Settings
+    subject: str = ""
     _lines: dict[str, Sequence[str] | None] = field(default_factory=dict)
 
     @property
@@ -52,7 +57,7 @@ class Outcome:
 
     def render(self, form: str, *, color: bool) -> Iterator[str]:
         """The report in a format."""
-        from botlint.report.options import Options
+        from botlint.report.options import Options, Page
         from botlint.report.render import render
 
         options = Options(
@@ -60,8 +65,25 @@ class Outcome:
             fail_level=self.policy.settings.fail_level,
             today=date.today(),
             rules=self.policy.infos,
+            page=self.page() if form == "html" else Page(),
         )
         return render(self.report, form, self.lines, color, options)
+
+    def page(self) -> Page:
+        """What only a page shows: all plans, and what the change makes different in them."""
+        from botlint.plan.diff import diff_plans
+        from botlint.plan.origins import row_places
+        from botlint.report.options import Page
+
+        context, base = self.context, self.context.base
+        return Page(
+            context.plans,
+            None if base is None else diff_plans(base.plans, context.plans),
+            [row_places(job) for job in context.jobs],
+            self.subject,
+            context.files.label,
+            "" if base is None else base.files.label,
+        )
 
     def lines(self, path: str) -> Sequence[str] | None:
         """The lines of a file; they end at line feeds only, as spans count them."""
@@ -106,7 +128,7 @@ def run_check(
     before = Context(open_files(path, base), plan_jobs) if base is not None else None
     context = Context(files, plan_jobs, before)
     report = check(context, policy.rules, policy.adjust)
-    return Outcome(report, context, policy, settings)
+    return Outcome(report, context, policy, settings, path.resolve().name)
 
 
 def _is_checked(path: str) -> bool:

@@ -27,17 +27,45 @@ class Row:
     mark: str
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One line of an excerpt: its number (0 for a gap) and its text before, in and after what a span covers."""
+
+    number: int
+    before: str
+    covered: str = ""
+    after: str = ""
+
+
 def excerpt(span: Span, sources: Sources, max_lines: int = MAX_LINES) -> list[Row]:
-    """The lines that a span covers, marked; empty if the file or the line is not there."""
+    """The lines that a span covers, the first one marked; empty if the file or the line is not there."""
+    rows = []
+    for piece in pieces(span, sources, max_lines=max_lines):
+        if piece.number == span.line:
+            text, lead = piece.before + piece.covered + piece.after, width(piece.before)
+            mark = " " * lead + "^" * max(1, width(piece.covered))
+        else:
+            text, mark = piece.before + piece.covered + piece.after, ""
+        rows.append(Row(piece.number, text.rstrip(), mark))
+    return rows
+
+
+def pieces(span: Span, sources: Sources, *, context: int = 0, max_lines: int = MAX_LINES) -> list[Piece]:
+    """The lines that a span covers, and some around them; empty if the file or the line is not there."""
     if not span.path:
         return []
     lines = sources(span.path)
     if lines is None or not 1 <= span.line <= len(lines):
         return []
     last = max(span.line, min(_last_line(span), len(lines)))
+    numbers = [
+        *range(max(1, span.line - context), span.line),
+        *_numbers(span.line, last, max_lines),
+        *range(last + 1, min(last + context, len(lines)) + 1),
+    ]
     return [
-        Row(0, "...", "") if number == 0 else _row(number, lines[number - 1], span)
-        for number in _numbers(span.line, last, max_lines)
+        Piece(0, "...") if number == 0 else _piece(number, lines[number - 1], span, number <= last)
+        for number in numbers
     ]
 
 
@@ -55,18 +83,18 @@ def _numbers(first: int, last: int, limit: int) -> Iterator[int]:
     yield last
 
 
-def _row(number: int, line: str, span: Span) -> Row:
+def _piece(number: int, line: str, span: Span, inside: bool) -> Piece:
     line = line.rstrip("\r\n")
-    if number != span.line:
-        start, end = 0, 0
-    else:
+    if number == span.line:
         start, end = _covered(line, span)
+    elif inside and number > span.line:
+        start = _indent(line)
+        end = max(start, len(line.rstrip()) if number < span.end_line else min(span.end_column - 1, len(line)))
+    else:
+        start, end = 0, 0
     before, line, start, end = _window(line, start, end)
-    lead = before + _shown(line[:start])
-    covered = _shown(line[start:end])
     after = _shown(line[end:MAX_WIDTH]) + (ELLIPSIS if len(line) > MAX_WIDTH else "")
-    mark = "^" * max(1, width(covered)) if number == span.line else ""
-    return Row(number, (lead + covered + after).rstrip(), mark and " " * width(lead) + mark)
+    return Piece(number, before + _shown(line[:start]), _shown(line[start:end]), after)
 
 
 def _covered(line: str, span: Span) -> tuple[int, int]:

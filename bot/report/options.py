@@ -8,9 +8,29 @@ from datetime import date
 
 from botlint.core.finding import Finding, Severity
 from botlint.core.ruleinfo import RuleInfo
+from botlint.plan.diff import PlanDiff
+from botlint.plan.model import LaunchPlan
 
 Sources = Callable[[str], Sequence[str] | None]
 """The lines of a file, without their ends; None if it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What only a page shows: the plans of the jobs, what the change makes different in them, and where it all is.
+
+    `row_places` has path and line of each value of a plan's row, by dotted key, in the order of `plans`. `head_url` and
+    `base_url` are what a path is put behind to see the file of that revision, empty where there is no such place.
+    """
+
+    plans: Sequence[LaunchPlan] = ()
+    diff: PlanDiff | None = None
+    row_places: Sequence[Mapping[str, tuple[str, int]]] = ()
+    subject: str = ""
+    head: str = ""
+    base: str = ""
+    head_url: str = ""
+    base_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +42,7 @@ class Options:
     fail_level: Severity = "error"
     today: date | None = None
     rules: Mapping[str, RuleInfo] = field(default_factory=dict)
+    page: Page = field(default_factory=lambda: Page())
 
 
 def no_sources(path: str) -> None:

@@ -11,7 +11,7 @@ from botlint.core.finding import Report
 from botlint.core.visible import without_commands
 from botlint.report.options import Options, Sources, no_sources
 
-Format = Literal["text", "json", "sarif", "github", "junit", "markdown"]
+Format = Literal["text", "json", "sarif", "github", "junit", "markdown", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 
@@ -28,7 +28,7 @@ def render(
     """
     options = replace(options or Options(), color=color)
     chunks = _chunks(report, form, sources, options)
-    if form == "github":
+    if form in ("github", "html"):
         return chunks
     if form in ("json", "sarif"):
         # Only a string has this, and there an escape says the same.
@@ -61,4 +61,8 @@ def _chunks(report: Report, form: str, sources: Sources, options: Options) -> It
         from botlint.report.markdown import render_markdown
 
         return render_markdown(report, sources, options)
+    if form == "html":
+        from botlint.report.html.page import render_html
+
+        return render_html(report, options.page.plans, options.page.diff, sources, options)
     raise UsageError(f"no format {form!r} (there are: {', '.join(FORMATS)})")

@@ -66,8 +66,8 @@ def test_a_clean_report(form: str) -> None:
 
 
 def test_another_format_is_wrong_usage() -> None:
-    with pytest.raises(UsageError, match=r"no format 'html' .*text, json"):
-        render(EMPTY, "html")
+    with pytest.raises(UsageError, match=r"no format 'pdf' .*text, json"):
+        render(EMPTY, "pdf")
 
 
 @pytest.mark.parametrize("form", FORMATS)
