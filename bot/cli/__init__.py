@@ -39,6 +39,7 @@ COMMANDS: dict[str, Registration] = {
     "diff": Registration("botlint.cli.diff:diff", "Show what a change makes different in what is started."),
     "explain": Registration("botlint.cli.explain:explain", "Show the page of a rule."),
     "rules": Registration("botlint.cli.rules:rules", "List, test and start rules; show their facts."),
+    "review": Registration("botlint.cli.review:review", "Review a pull request on GitHub."),
     "fix": Registration("botlint.cli.fix:fix", "Mend what can be mended for certain."),
     "baseline": Registration("botlint.cli.baseline:baseline", "Accept what is there, and show or prune it."),
     "serve": Registration("botlint.cli.serve:serve", "Review pull requests as a GitHub App."),

@@ -69,9 +69,13 @@ class Options:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A pull request that was read and analysed; nothing is written yet, except that the check run is in progress."""
+    """A head that was read and analysed; nothing is written yet, except that the check run is in progress.
 
-    pull: PullRequest
+    `pull` is None for the head of a merge group.
+    """
+
+    pull: PullRequest | None
+    head: str
     base: str
     files: Sequence[ChangedFile]
     analysis: Analysis
@@ -82,8 +86,31 @@ class Prepared:
 
     @property
     def relevant(self) -> bool:
-        """Whether the change touches something that is checked."""
-        return any(is_relevant(path) for one in self.files for path in (one.path, one.previous_path or ""))
+        """Whether the change touches something that is checked; of a merge group it is not asked."""
+        return self.pull is None or any(
+            is_relevant(path) for one in self.files for path in (one.path, one.previous_path or "")
+        )
+
+    @property
+    def unplaced(self) -> Reviewed:
+        """What was found, none of it told at lines."""
+        analysis = self.analysis
+        return self.told(place_all(analysis.report.findings, Diff({}), analysis.lines, 0))
+
+    def told(self, placements: Sequence[Placement], no_lines: int = 0) -> Reviewed:
+        """What was found, told in these places."""
+        analysis = self.analysis
+        return Reviewed(
+            analysis.report,
+            placements,
+            analysis.diff,
+            analysis.rows,
+            fails=analysis.failing,
+            relevant=self.relevant,
+            no_lines=no_lines,
+            many_files=len(self.files) >= MAX_FILES,
+            details_url=self.details_url,
+        )
 
 
 def review(github: GitHub, number: int, options: Options | None = None) -> Outcome:
@@ -113,26 +140,30 @@ def prepare(github: GitHub, number: int, options: Options) -> Prepared | Outcome
     files = github.files(number)
     issue_comments = github.issue_comments(number)
     ignored = {} if options.ignored is None else options.ignored(own(issue_comments, github.me()))
-    try:
-        analysis = _analyse(github, base, pull.head.sha, [one.path for one in files], ignored, options)
-        details_url = "" if options.details is None else options.details(pull.head.sha, analysis)
-    except GitHubError:
-        raise
-    except Exception as error:  # a fault of ours is no reason to keep anyone waiting
-        log.exception("the analysis failed: %s", redact(f"{type(error).__name__}: {error}"))
-        if run is not None:
-            _conclude(github, run.id, "neutral", checkruns.failed_output(), identifier)
-        return "failed"
+    changed = [one.path for one in files]
+    found = _analysed(github, base, pull.head.sha, changed, ignored, options, run, identifier)
+    if isinstance(found, str):
+        return found
+    analysis, details_url = found
     return Prepared(
-        pull, base, files, analysis, issue_comments, None if run is None else run.id, identifier, details_url
+        pull,
+        pull.head.sha,
+        base,
+        files,
+        analysis,
+        issue_comments,
+        None if run is None else run.id,
+        identifier,
+        details_url,
     )
 
 
 def publish(github: GitHub, prepared: Prepared) -> Outcome:
     """Writes what was found. Raises Forbidden where the token may only read, before anything is written."""
-    publisher = _Publisher(github, prepared)
+    if prepared.pull is None:
+        return "reviewed"
     try:
-        publisher.publish()
+        _Publisher(github, prepared, prepared.pull).publish()
     except Superseded:
         if prepared.run is not None:
             _conclude(github, prepared.run, "cancelled", CheckOutput("Superseded", "There is a newer head."))
@@ -146,28 +177,28 @@ def review_group(github: GitHub, head: str, base: str, options: Options | None =
     Raises an error of the port where GitHub does not answer.
     """
     options = Options() if options is None else options
-    identifier = checkruns.external_id("group", head, [base, __version__])
-    if options.app is None:
-        return "unchanged"
-    run = _find_run(github, head, f"group:{head}:", options.app)
-    if run is not None and run.status == "completed" and run.external_id == identifier and not options.force:
-        return "unchanged"
-    if run is None:
-        run = _start_run(github, head, identifier, options.app)
-    try:
-        analysis = _analyse(github, base, head, (), {}, options)
-        details_url = "" if options.details is None else options.details(head, analysis)
-    except GitHubError:
-        raise
-    except Exception as error:
-        log.exception("the analysis failed: %s", redact(f"{type(error).__name__}: {error}"))
-        _conclude(github, run.id, "neutral", checkruns.failed_output(), identifier)
-        return "failed"
-    reviewed = Reviewed(
-        analysis.report, diff=analysis.diff, rows=analysis.rows, fails=analysis.failing, details_url=details_url
-    )
-    _finish(github, run.id, identifier, reviewed, analysis, Links(github.web, head, base))
+    prepared = prepare_group(github, head, base, options)
+    if isinstance(prepared, str):
+        return prepared
+    _finish(github, prepared, prepared.told(()))
     return "reviewed"
+
+
+def prepare_group(github: GitHub, head: str, base: str, options: Options) -> Prepared | Outcome:
+    """Reads and analyses the head of a merge group; the outcome where that was done before."""
+    identifier = checkruns.external_id("group", head, [base, __version__])
+    run: CheckRun | None = None
+    if options.app is not None:
+        run = _find_run(github, head, f"group:{head}:", options.app)
+        if run is not None and run.status == "completed" and run.external_id == identifier and not options.force:
+            return "unchanged"
+        if run is None:
+            run = _start_run(github, head, identifier, options.app)
+    found = _analysed(github, base, head, (), {}, options, run, identifier)
+    if isinstance(found, str):
+        return found
+    analysis, details_url = found
+    return Prepared(None, head, base, (), analysis, (), None if run is None else run.id, identifier, details_url)
 
 
 def give_up(github: GitHub, head: str, app: int, conclusion: Conclusion = "neutral") -> int:
@@ -179,6 +210,29 @@ def give_up(github: GitHub, head: str, app: int, conclusion: Conclusion = "neutr
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
+
+
+def _analysed(
+    github: GitHub,
+    base: str,
+    head: str,
+    changed: Sequence[str],
+    ignored: Mapping[str, str],
+    options: Options,
+    run: CheckRun | None,
+    identifier: str,
+) -> tuple[Analysis, str] | Literal["failed"]:
+    """The analysis with the address of its page; a fault of ours concludes the check run, and keeps nobody waiting."""
+    try:
+        analysis = _analyse(github, base, head, changed, ignored, options)
+        return analysis, "" if options.details is None else options.details(head, analysis)
+    except GitHubError:
+        raise
+    except Exception as error:
+        log.exception("the analysis failed: %s", redact(f"{type(error).__name__}: {error}"))
+        if run is not None:
+            _conclude(github, run.id, "neutral", checkruns.failed_output(), identifier)
+        return "failed"
 
 
 def _analyse(
@@ -215,11 +269,15 @@ def _start_run(github: GitHub, head: str, identifier: str, app: int) -> CheckRun
         return found
 
 
-def _finish(github: GitHub, run: int, identifier: str, reviewed: Reviewed, analysis: Analysis, links: Links) -> None:
-    settings = analysis.settings
+def _finish(github: GitHub, prepared: Prepared, reviewed: Reviewed) -> None:
+    """Concludes the check run, if there is one; last, for it says that everything else is done."""
+    if prepared.run is None:
+        return
+    settings = prepared.analysis.settings
+    links = Links(github.web, prepared.head, prepared.base)
     github.update_check_run(
-        run,
-        external_id=identifier,
+        prepared.run,
+        external_id=prepared.external_id,
         status="completed",
         conclusion=checkruns.conclusion(reviewed, fail_closed=settings.review.fail_closed),
         details_url=reviewed.details_url or None,
@@ -239,11 +297,12 @@ def _conclude(
 class _Publisher:
     """Brings what is on GitHub from what is there to what should be there."""
 
-    def __init__(self, github: GitHub, prepared: Prepared) -> None:
+    def __init__(self, github: GitHub, prepared: Prepared, pull: PullRequest) -> None:
         self._github = github
         self._prepared = prepared
-        self._number = prepared.pull.number
-        self._head = prepared.pull.head.sha
+        self._number = pull.number
+        self._draft = pull.draft
+        self._head = prepared.head
         self._analysis = prepared.analysis
         self._review = prepared.analysis.settings.review
         self._links = Links(github.web, self._head, prepared.base)
@@ -261,7 +320,7 @@ class _Publisher:
     @property
     def _silent(self) -> bool:
         """Whether nothing is said on this pull request, except by the check."""
-        return self._prepared.pull.draft and self._review.drafts == "off"
+        return self._draft and self._review.drafts == "off"
 
     def publish(self) -> None:
         """Comments first, then the summary that counts them, then the check run: once that is concluded, all is."""
@@ -270,15 +329,7 @@ class _Publisher:
         if not self._silent:
             self._comment()
             self._summarize()
-        if self._prepared.run is not None:
-            _finish(
-                self._github,
-                self._prepared.run,
-                self._prepared.external_id,
-                self._reviewed(),
-                self._analysis,
-                self._links,
-            )
+        _finish(self._github, self._prepared, self._reviewed())
 
     def _still_there(self) -> None:
         pull = self._github.pull(self._number)
@@ -286,7 +337,7 @@ class _Publisher:
             raise Superseded
 
     def _place(self, files: Sequence[ChangedFile]) -> None:
-        limit = 0 if self._prepared.pull.draft else self._review.max_inline_comments
+        limit = 0 if self._draft else self._review.max_inline_comments
         self._diff = read_diff(files, self._analysis.base_text, self._analysis.head_text)
         self._placements = place_all(self._analysis.report.findings, self._diff, self._analysis.lines, limit)
 
@@ -304,18 +355,7 @@ class _Publisher:
         return found
 
     def _reviewed(self) -> Reviewed:
-        analysis = self._analysis
-        return Reviewed(
-            analysis.report,
-            self._placed(),
-            analysis.diff,
-            analysis.rows,
-            fails=analysis.failing,
-            relevant=self._prepared.relevant,
-            no_lines=len(self._diff.unknown),
-            many_files=len(self._prepared.files) >= MAX_FILES,
-            details_url=self._prepared.details_url,
-        )
+        return self._prepared.told(self._placed(), len(self._diff.unknown))
 
     # ---------------------------------------------------------------------------------------------------- comments
 

@@ -24,6 +24,8 @@ THIRD_PARTY = {
     "pydantic_core": {"catalogs"},
     "httpx": {"catalogs", "github", "server"},
     "github": {"github"},
+    "requests": {"github"},
+    "urllib3": {"github"},
     "dbos": {"server"},
     "starlette": {"server"},
     "uvicorn": {"server"},
@@ -36,7 +38,18 @@ THIRD_PARTY = {
 BUILDER = {"httpx", "pydantic_core"}
 """Packages that are there where a catalog is built (beside the framework that it reads), not where botlint runs."""
 
-REVIEWER = {"httpx", "github", "dbos", "starlette", "uvicorn", "prometheus_client", "psycopg", "sqlalchemy"}
+REVIEWER = {
+    "httpx",
+    "github",
+    "requests",
+    "urllib3",
+    "dbos",
+    "starlette",
+    "uvicorn",
+    "prometheus_client",
+    "psycopg",
+    "sqlalchemy",
+}
 """Packages of the extras `review` and `app`: `botlint check` and `plan` work without them."""
 
 AT_USE = {"yaml", "tree_sitter", "tree_sitter_bash", "jsonschema"} | REVIEWER
