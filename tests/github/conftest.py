@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 from fakehub import FakeGitHub
 
+from botlint.github.analysis import Kept
+
 
 @pytest.fixture
 def hub() -> Iterator[FakeGitHub]:
@@ -14,3 +16,9 @@ def hub() -> Iterator[FakeGitHub]:
     with FakeGitHub() as fake:
         yield fake
         assert fake.violations == []
+
+
+@pytest.fixture(scope="session")
+def kept() -> Kept:
+    """Contents and plans, which all tests share."""
+    return Kept()

@@ -712,7 +712,7 @@ def test_the_seed(hub: FakeGitHub) -> None:
     seed.mend_layout()
     seed.mend_backend()
     assert len(seed.pull.commits()) == 3
-    assert "vllm-native" in seed.text("configs/amd-master.yaml")
+    assert "lmcache)" in seed.recipe
 
 
 def test_an_enterprise_server_has_a_prefix() -> None:

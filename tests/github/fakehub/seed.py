@@ -17,7 +17,7 @@ ENTRY = "minimaxm3-fp4-mi355x-vllm-agentic-mtp"
 LAYOUT = "export VLLM_ROCM_SHUFFLE_KV_CACHE_LAYOUT=1"
 """The first planted defect: exported for every job, since the guard around it is gone."""
 
-_LMCACHE = """kv-offload-backend: { name: lmcache, version: "0.5.3" }"""
+_HALF = "\nPARALLEL_ARGS="
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Seed:
         return self.pull.push({RECIPE: with_guard(self.recipe)}, "Guard the shuffled layout again")
 
     def mend_backend(self) -> str:
-        """Pushes a config that asks for the backend that there is; the sha."""
-        return self.pull.push({CONFIG: with_native(self.text(CONFIG))}, "Ask for the native backend")
+        """Pushes the branch of the backend that was lost; the sha."""
+        return self.pull.push({RECIPE: with_backend(self.recipe)}, "Take lmcache again")
 
     @property
     def recipe(self) -> str:
@@ -97,10 +97,10 @@ def with_guard(recipe: str) -> str:
     return recipe.replace(LAYOUT, guard)
 
 
-def with_native(config: str) -> str:
-    """The config with the backend that the recipe knows."""
-    assert _LMCACHE in config
-    return config.replace(_LMCACHE, "kv-offload-backend: { name: vllm-native }")
+def with_backend(recipe: str) -> str:
+    """The recipe with the backend that the config asks for: its first half as it was."""
+    healthy = (EXAMPLES / "demo" / "healthy" / RECIPE).read_text(encoding="utf-8")
+    return healthy.partition(_HALF)[0] + _HALF + recipe.partition(_HALF)[2]
 
 
 def line_of(text: str, part: str) -> int:

@@ -49,8 +49,8 @@ class App:
     bot: User
     permissions: dict[str, str]
     events: list[str]
-    private_key: str
-    public_key: Any
+    private_key: str = field(repr=False)
+    public_key: Any = field(repr=False)
     webhook_url: str | None = None
     webhook_secret: str = "it is a secret"
     deliveries: list[Delivery] = field(default_factory=list)
@@ -89,7 +89,7 @@ class Delivery:
 class Token:
     """What a token may do: of a person (`user`), of an installation, or of a workflow (`actions`)."""
 
-    text: str
+    text: str = field(repr=False)
     kind: str
     user: User
     app: App | None = None
