@@ -174,7 +174,7 @@ def publish(github: GitHub, prepared: Prepared) -> Outcome:
 def review_group(github: GitHub, head: str, base: str, options: Options | None = None) -> Outcome:
     """Concludes the check run of a merge group's head, which has no comments; `base` is the commit it is merged onto.
 
-    Raises an error of the port where GitHub does not answer.
+    Without it the head is compared with the default branch. Raises an error of the port where GitHub does not answer.
     """
     options = Options() if options is None else options
     prepared = prepare_group(github, head, base, options)
@@ -194,6 +194,13 @@ def prepare_group(github: GitHub, head: str, base: str, options: Options) -> Pre
             return "unchanged"
         if run is None:
             run = _start_run(github, head, identifier, options.app)
+    try:
+        base = base or github.merge_base("HEAD", head)
+    except (NotFound, Unprocessable) as error:
+        log.warning("nothing to compare the head with: %s", error)
+        if run is not None:
+            _conclude(github, run.id, "neutral", checkruns.failed_output(), identifier)
+        return "failed"
     found = _analysed(github, base, head, (), {}, options, run, identifier)
     if isinstance(found, str):
         return found
@@ -448,7 +455,7 @@ class _Publisher:
         except Unprocessable as error:
             log.warning("told on the file instead: %s", error)
             self._on_files.add(wanted.fingerprint)
-            self._post_on_file(wanted)
+            self._post_on_file(wanted.on_file)
 
     def _post_on_file(self, wanted: Wanted) -> None:
         try:
