@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from botlint.github.models import Tree, TreeEntry
 from botlint.github.port import GitHub, NotFound
+from botlint.repo.files import Files
 from botlint.repo.tree import TreeFiles
 
 MAX_TREES = 40
@@ -83,6 +84,13 @@ def read_revision(github: GitHub, commit: str, cache: BlobCache) -> TreeFiles:
     """The files of a commit; their contents are read when they are needed. Raises the errors of the port."""
     tree = read_tree(github, commit)
     return TreeFiles(tree.entries, Reader(github, cache), commit, complete=not tree.truncated)
+
+
+def read_again(files: Files, github: GitHub, cache: BlobCache) -> Files:
+    """Files of a commit that were kept: what they still have to read is read with the token of today."""
+    if isinstance(files, TreeFiles):
+        files.read_with(Reader(github, cache))
+    return files
 
 
 def read_tree(github: GitHub, commit: str) -> Tree:

@@ -24,7 +24,7 @@ from botlint.github.models import ChangedFile, CheckOutput, CheckRun, Conclusion
 from botlint.github.patches import Diff, read_diff
 from botlint.github.placing import Placement, place_all
 from botlint.github.port import Ambiguous, Forbidden, GitHub, GitHubError, NotFound, Unprocessable
-from botlint.github.pull import read_revision
+from botlint.github.pull import read_again, read_revision
 from botlint.github.reconcile import Changes, State, other_summaries, reconcile, summary_edit
 from botlint.github.summary import Reviewed, summary_body
 from botlint.github.wording import EN, WORDINGS, Wording
@@ -247,7 +247,7 @@ def _analyse(
 ) -> Analysis:
     kept = options.kept
     known = kept.bases.get(base)
-    before = read_revision(github, base, kept.blobs) if known is None else known.files
+    before = read_revision(github, base, kept.blobs) if known is None else read_again(known.files, github, kept.blobs)
     after = read_revision(github, head, kept.blobs)
     if options.analyse is not None:
         return options.analyse(before, after, ignored=ignored, changed=changed)

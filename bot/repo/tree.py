@@ -113,6 +113,11 @@ class TreeFiles(ListedFiles):
                 self._sizes[entry.sha] = entry.size
         return listing
 
+    def read_with(self, read: Reader) -> None:
+        """Asks another reader from now on, where the one before may no longer read."""
+        self._reader = read
+        self._owner = os.getpid()
+
     def blob(self, path: str) -> str | None:
         """The id of a regular file's content."""
         return self._listing.files.get(path)
