@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from fakehub import FakeGitHub
+from reviewing import Analyses
 
 from botlint.github.analysis import Kept
 
@@ -22,3 +23,9 @@ def hub() -> Iterator[FakeGitHub]:
 def kept() -> Kept:
     """Contents and plans, which all tests share."""
     return Kept()
+
+
+@pytest.fixture(scope="session")
+def analyses(kept: Kept) -> Analyses:
+    """Analyses, which tests of what is posted share."""
+    return Analyses(kept)

@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+import pickle
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fakehub import App, CheckRun, FakeGitHub, Installation, IssueComment, Pull, Repository, ReviewComment, Token
 
-from botlint.github.analysis import Kept
+from botlint.github.analysis import Analysis, Kept, analyse
 from botlint.github.client import Client
 from botlint.github.models import Identity
 from botlint.github.review import Options, Outcome, review
+from botlint.repo.files import Files
 
 MARKER = re.compile(r"<!-- botlint:v1 fp=([0-9a-f]{16}) -->")
 SUMMARY = "<!-- botlint:v1 summary -->"
 PERMISSIONS = {"checks": "write", "contents": "read", "metadata": "read", "pull_requests": "write"}
 MAX_CALLS = 25
 """Requests of a review."""
+
+
+class Analyses:
+    """Analyses of changes, each made once: commits have the same names on every fake.
+
+    For tests of what is posted; what comes out is as if it came from another process.
+    """
+
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
+        self._made: dict[tuple[str, str], bytes] = {}
+
+    def __call__(self, base: Files, head: Files, *, ignored: Mapping[str, str], changed: Sequence[str]) -> Analysis:
+        key = (base.label, head.label)
+        if key not in self._made:
+            kept = Kept(self._kept.blobs, self._kept.plans)
+            self._made[key] = pickle.dumps(analyse(base, head, kept, ignored=ignored, changed=changed))
+        found: Analysis = pickle.loads(self._made[key])
+        return found
 
 
 @dataclass

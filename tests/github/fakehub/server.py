@@ -107,6 +107,7 @@ class FakeGitHub:
         self.calls: list[Call] = []
         self.violations: list[str] = []
         self.faults: list[Fault] = []
+        self.hooks: list[tuple[str, Callable[[], None]]] = []
         self.limit: Limit | None = None
         self.latency = 0.0
         """Seconds before every answer."""
@@ -343,6 +344,11 @@ class FakeGitHub:
             self.faults.append(fault)
         return fault
 
+    def then(self, operation: str, action: Callable[[], None]) -> None:
+        """Does something once, after the next request of an operation (a pattern) was carried out."""
+        with self.lock:
+            self.hooks.append((operation, action))
+
     def count(self, operation: str | None = None, status: int | None = None) -> int:
         """How many requests of an operation (a pattern) there were."""
         return len(self.made(operation, status))
@@ -469,6 +475,9 @@ class FakeGitHub:
         except Exception:
             self.violation(f"{raw.method} {raw.path}: the fake failed: {traceback.format_exc()}")
             status, body, headers = 418, {"message": "the fake failed"}, {}
+        for hook in [one for one in self.hooks if re.fullmatch(one[0], raw.operation)]:
+            self.hooks.remove(hook)
+            hook[1]()
         failing = [one for one in raw.faults if one.status is not None]
         if failing:
             status, body, headers = failing[0].status or 500, failing[0].body, dict(failing[0].headers)
@@ -635,7 +644,8 @@ class FakeGitHub:
     def _limit(self, raw: _Raw) -> None:
         """The secondary limit on what is written."""
         token = raw.token
-        if self.limit is None or token is None or raw.method == "GET":
+        reads = raw.method == "GET" or (raw.operation == "graphql" and "mutation" not in str(raw.asked))
+        if self.limit is None or token is None or reads:
             return
         since = self.now() - self.limit.seconds
         token.writes = [one for one in token.writes if one > since]
