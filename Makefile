@@ -11,7 +11,7 @@ PYTEST := PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n $(JOBS)
 TYPING := build/typing/botlint
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format typecheck typing unit test-slow bench docs refresh-spec clean
+.PHONY: help demo test lint format typecheck typing unit browser postgres test-slow soak bench docs refresh-spec clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -33,11 +33,20 @@ format: $(VENV)/.installed-dev  ## let ruff mend and format the code
 typecheck: $(VENV)/.installed-dev typing  ## mypy --strict
 	$(BIN)/mypy
 
-unit: $(VENV)/.installed-dev
+unit: $(VENV)/.installed-dev browser postgres
 	$(PYTEST) -m 'not slow'
+
+browser:  ## install Chromium, with which pages are tested, where that can be done
+	@tests/browser/install.sh
 
 test-slow: $(VENV)/.installed-dev  ## the tests that take longer than a few seconds
 	$(PYTEST) -m slow
+
+postgres:  ## install PostgreSQL, with which several workers are tested, where that can be done
+	@tests/server/install.sh
+
+soak: $(VENV)/.installed-dev postgres  ## 500 webhooks to the App while its processes are killed, on SQLite and PostgreSQL
+	PYTHONPATH=tests/server:tests/github $(BIN)/python tests/server/soak.py $(SOAK)
 
 bench: $(VENV)/.installed-bench  ## compare `botlint plan` with the generator of REPO=/path/to/checkout
 	@test -n "$(REPO)" || { echo 'usage: make bench REPO=/path/to/checkout [RUNS=5]' >&2; exit 2; }

@@ -81,6 +81,14 @@ _OPTIONS = (
         help="How long running tasks may take to end when the process is told to stop.",
     ),
     click.option(
+        "--silence",
+        type=click.FloatRange(1, 3600),
+        default=30.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="After which a silent process is taken for dead, and others go on with its tasks.",
+    ),
+    click.option(
         "--log-level",
         type=click.Choice(["debug", "info", "warning", "error"]),
         default="info",
@@ -108,6 +116,7 @@ def config_of(
     slots: int,
     processes: int,
     grace: float,
+    silence: float,
     log_level: str,
     **more: Any,
 ) -> Config:
@@ -143,6 +152,7 @@ def config_of(
         slots=slots,
         processes=processes,
         grace=grace,
+        silence=silence,
         **more,
     )
 

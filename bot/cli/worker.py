@@ -26,7 +26,7 @@ def worker(settings: Settings, /, host: str, port: int | None, **options: Any) -
         raise UsageError("a worker needs the database of the receiver: --database postgresql://...")
     from botlint.server.runtime import Runtime, serve, work
 
-    runtime = Runtime(config)
+    runtime = Runtime(config, receives=False)
     if port is None:
         return 0 if work(runtime, lambda: settings.note("botlint: working")) else 3
     return 0 if serve(runtime, host, port, lambda at: settings.note(f"botlint: health on {host}:{at}")) else 3

@@ -26,17 +26,17 @@ from botlint.github.app import App
 from botlint.github.client import API, Client
 from botlint.github.models import Identity
 from botlint.github.port import GitHub
-from botlint.github.review import give_up
-from botlint.server.beats import Beats
+from botlint.server.beats import DEAD, Beats
 from botlint.server.clients import AppClients
 from botlint.server.database import PAGES, Database
 from botlint.server.engine import Engine, Submitted
 from botlint.server.events import Task
 from botlint.server.metrics import Metrics
+from botlint.server.pace import Pace
 from botlint.server.pool import Pool
 from botlint.server.receiver import Receiver
 from botlint.server.tasks import Reviewed, Tasks
-from botlint.server.upkeep import CATCH_UP, Duty, Upkeep, run
+from botlint.server.upkeep import CATCH_UP, Duty, Upkeep, attempt, run
 
 GRACE = 60.0
 """Seconds that running tasks get to come to their end when the process is told to stop."""
@@ -71,13 +71,11 @@ class Config:
     grace: float = GRACE
     keep_tasks: float = KEEP_TASKS
     keep_pages: float = KEEP_PAGES
-    write_pause: float = 1.0
-    """Seconds between two writes of one task: GitHub asks for as much."""
     patience: float = 60.0
     """Seconds that a request waits for a limit before its task is put aside."""
     upkeep: bool = True
-    beat: float = 5.0
-    dead: float = 30.0
+    silence: float = DEAD
+    """Seconds without a beat after which a process is taken for dead."""
 
 
 class Pages:
@@ -135,6 +133,8 @@ class PoolReviewer:
 
     def give_up(self, github: GitHub, head: str) -> None:
         """Conclude the check run of a head that could not be reviewed."""
+        from botlint.github.review import give_up  # it brings everything that analyses, which this process never needs
+
         give_up(github, head, self._app)
 
     def _work(self, github: GitHub, kind: str, **options: Any) -> Reviewed:
@@ -154,11 +154,12 @@ class PoolReviewer:
 class Runtime:
     """One process of the App: it receives, it works, or both."""
 
-    def __init__(self, config: Config, *, works: bool = True) -> None:
+    def __init__(self, config: Config, *, works: bool = True, receives: bool = True) -> None:
         """Raises UsageError where the database cannot be used."""
         self.config = config
         self.metrics = Metrics()
         self._works = works
+        self._receives = receives
         self._stop = threading.Event()
         self._database = Database(config.database)
         self._lock = None if self._database.shared else _lock(self._database.url)
@@ -168,13 +169,14 @@ class Runtime:
         self.executor = unique if self._database.shared else "file"
         self._engine = Engine(self._database.url, self.executor, slots=config.slots, poll=config.poll, works=works)
         self._beats = Beats(
-            self._database, self.executor, beat=config.beat, dead=config.dead, doubt=config.dead * 2 / 3
+            self._database, self.executor, beat=config.silence / 6, dead=config.silence, doubt=config.silence * 2 / 3
         )
         self._pages = Pages(self._database, config.url, config.webhook_secrets[0])
         self._pool = Pool(config.processes)
         self._hub = App(config.app, config.private_key, base_url=config.api, patience=config.patience)
         self._clients = AppClients(self._hub, self.metrics, self._client)
         self._upkeep = Upkeep(config.app, self._hub, self._clients.open, self._submit_for, accounts=config.accounts)
+        self._pace = Pace()
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
@@ -198,7 +200,7 @@ class Runtime:
         if self._works:
             self._thread("warm", self._warm)
         if self.config.upkeep:
-            self._thread("upkeep", lambda: run(self._duties(), self._database.take, self._stop))
+            self._thread("upkeep", self._keep_up)
         log.info("started", extra={"executor": self.executor, "works": self._works})
 
     def receiver(self) -> Receiver:
@@ -241,6 +243,12 @@ class Runtime:
         log.info("stopped", extra={"finished": finished})
         return finished
 
+    def _keep_up(self) -> None:
+        if self._receives:
+            # What came while nobody listened is asked for at once, whenever that was done last.
+            attempt(Duty("catch up at start", 0, lambda: self._upkeep.catch_up(CATCH_UP)))
+        run(self._duties(), self._database.take, self._stop)
+
     def _duties(self) -> list[Duty]:
         keep_tasks, keep_pages = self.config.keep_tasks, self.config.keep_pages
         return [
@@ -257,7 +265,6 @@ class Runtime:
             base_url=self.config.api,
             identity=identity,
             patience=self.config.patience,
-            write_pause=self.config.write_pause,
         )
 
     def _submit(self, delivery: str, task: Task) -> Submitted:
@@ -270,7 +277,8 @@ class Runtime:
     def _submit_for(self, identifier: str, task: Task, delay: float) -> Submitted:
         return self._engine.submit(identifier, task.lane, task.body(), delay=delay)
 
-    def _fence(self) -> None:
+    def _fence(self, installation: int) -> None:
+        self._pace.wait(installation)
         if self._database.shared:  # on a file there is nobody else
             self._beats.ensure()
 

@@ -72,7 +72,8 @@ Clients = Callable[[int, str, int], AbstractContextManager[GitHub]]
 class Tasks:
     """Does tasks. `submit` keeps another one, `repositories` looks through those of an installation.
 
-    `fence` raises where this process must not write any more; `settled` waits until it may again.
+    Before every write `fence` is called with the installation: it waits, and raises where this process must not write
+    any more. `settled` waits until it may again.
     """
 
     app: int
@@ -81,7 +82,7 @@ class Tasks:
     submit: Callable[[str, Task, float], object]
     repositories: Callable[[int], int]
     metrics: Metrics
-    fence: Callable[[], None] = lambda: None
+    fence: Callable[[int], None] = lambda _installation: None
     settled: Callable[[], None] = lambda: None
     retries: tuple[float, ...] = RETRIES
 
@@ -167,7 +168,7 @@ class Tasks:
     @contextmanager
     def _client(self, task: Task) -> Iterator[GitHub]:
         with self.clients(task.installation, task.repository, task.repository_id) as github:
-            yield fenced(github, self.fence)
+            yield fenced(github, lambda: self.fence(task.installation))
 
     def _review(self, github: GitHub, task: Task, *, force: bool) -> str:
         pull = github.pull(task.number)

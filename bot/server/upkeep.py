@@ -102,7 +102,9 @@ class Upkeep:
                 if reason is None:
                     continue
                 # The id of the task is that of the head: while it is tried, no pass asks a second time.
-                task = Task("review", installation, repository.name, repository.id, pull.number, reason=reason)
+                task = Task(
+                    "review", installation, repository.name, repository.id, pull.number, pull.head.sha, reason=reason
+                )
                 day = int(time.time() // 86_400)
                 self.submit(f"reconcile-{repository.id}-{pull.number}-{pull.head.sha}-{day}", task, 0.0)
                 count += 1
@@ -150,20 +152,31 @@ class Duty:
     do: Callable[[], object]
 
 
+def attempt(duty: Duty) -> None:
+    """Do a duty; what goes wrong is told, and tried again when it is due again."""
+    began = time.monotonic()
+    try:
+        result = duty.do()
+    except GitHubError as error:
+        log.warning("duty not done", extra={"duty": duty.name, "error": str(error)})
+    except Exception:  # a duty that fails must not end the others
+        log.exception("duty failed", extra={"duty": duty.name})
+    else:
+        seconds = round(time.monotonic() - began, 3)
+        log.info("duty done", extra={"duty": duty.name, "result": result, "seconds": seconds})
+
+
 def run(duties: Sequence[Duty], take: Callable[[str, float], bool], stop: threading.Event, pause: float = 5.0) -> None:
-    """Do duties when they are due until told to stop; what goes wrong is tried again when it is due again."""
+    """Do duties when they are due until told to stop."""
     while not stop.is_set():
         for duty in duties:
             if stop.is_set():
                 return
             try:
-                if take(duty.name, duty.period):
-                    began = time.monotonic()
-                    result = duty.do()
-                    seconds = round(time.monotonic() - began, 3)
-                    log.info("duty done", extra={"duty": duty.name, "result": result, "seconds": seconds})
-            except GitHubError as error:
-                log.warning("duty not done", extra={"duty": duty.name, "error": str(error)})
-            except Exception:  # a duty that fails must not end the others
-                log.exception("duty failed", extra={"duty": duty.name})
+                due = take(duty.name, duty.period)
+            except Exception as error:  # the database may be away for a while
+                log.warning("no duty taken up", extra={"duty": duty.name, "error": type(error).__name__})
+                continue
+            if due:
+                attempt(duty)
         stop.wait(pause)

@@ -44,7 +44,7 @@ class Reviews:
 
 
 class World:
-    def __init__(self, fence: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, fence: Callable[[int], None] = lambda _: None) -> None:
         self.memory = Memory(pulls={7: a_pull(7)}, roles={"ada": "write", "tom": "read"})
         self.hub = Hub({1001: self.memory})
         self.reviews = Reviews()
@@ -210,7 +210,7 @@ def test_what_is_gone_is_not_asked_for_again(world: World, error: Exception) -> 
 
 
 def test_a_process_that_may_be_dead_writes_nothing() -> None:
-    def fence() -> None:
+    def fence(_: int) -> None:
         raise GitHubError("silent for too long")
 
     world = World(fence)
