@@ -38,7 +38,9 @@ class Tab:
         self._loaded = False
         self.requests: list[str] = []
         self.complaints: list[str] = []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        # What one page stores, no other one sees.
+        self._context = self.call("Target.createBrowserContext")["browserContextId"]
+        target = self.call("Target.createTarget", url="about:blank", browserContextId=self._context)["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network", "Accessibility"):
             self.call(f"{domain}.enable")
@@ -58,6 +60,8 @@ class Tab:
 
     def _next(self) -> Any:
         message = json.loads(self._socket.recv(timeout=SECONDS))
+        if message.get("sessionId", self._session) != self._session:
+            return {}
         method, parameters = message.get("method"), message.get("params", {})
         if method == "Network.requestWillBeSent":
             self.requests.append(parameters["request"]["url"])
@@ -72,6 +76,11 @@ class Tab:
         elif method == "Page.loadEventFired":
             self._loaded = True
         return message
+
+    def close(self) -> None:
+        """Close the page."""
+        self._session = None
+        self.call("Target.disposeBrowserContext", browserContextId=self._context)
 
     def open(self, url: str) -> float:
         """Load a page; how many seconds that took."""
@@ -92,7 +101,7 @@ class Tab:
         """The value of an expression as soon as it is true."""
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
-            value = self.js(expression)
+            value = self.js(f"((value) => (value instanceof Node ? true : value))({expression})")
             if value:
                 return value
             time.sleep(0.02)
@@ -120,6 +129,15 @@ class Tab:
         """A picture of what is shown, or of the whole page."""
         picture = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(picture["data"]))
+
+    def roles(self) -> list[tuple[str, str]]:
+        """Role and name of everything that assistive technology is told of."""
+        nodes = self.call("Accessibility.getFullAXTree")["nodes"]
+        return [
+            (str(node["role"]["value"]), str(node.get("name", {}).get("value", "")))
+            for node in nodes
+            if not node.get("ignored")
+        ]
 
     def pdf(self) -> bytes:
         """The page on paper."""

@@ -16,7 +16,7 @@ from botlint.plan.origins import Mark
 from botlint.plan.show import Group, collapse, describe_jobs, flatten, group_plans, varying_keys
 from botlint.report.html.changes import outcome_words
 from botlint.report.html.findings import finding_id
-from botlint.report.html.markup import place, tag, text
+from botlint.report.html.markup import place, safe_url, tag, text
 from botlint.report.options import Page, Sources, counted
 
 MAX_TEXT = 4_000
@@ -167,7 +167,7 @@ def jobs_data(entries: Entries, page: Page, sources: Sources) -> dict[str, Any]:
         }
         for entry, members in entries.plans.items()
     ]
-    return {"entries": forms, **tables.form(), "url": page.head_url}
+    return {"entries": forms, **tables.form(), "url": safe_url(page.head_url)}
 
 
 def _groups(members: Sequence[tuple[int, LaunchPlan]], page: Page, tables: _Tables) -> list[dict[str, Any]]:

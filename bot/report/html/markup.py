@@ -48,7 +48,7 @@ def file_url(prefix: str, path: str, line: int) -> str:
     """The address of a line behind a prefix; nothing without one."""
     if not safe_url(prefix) or not path:
         return ""
-    name = quote(path.encode("utf-8", "surrogateescape"), safe="/")
+    name = quote(path.encode("utf-8", "surrogatepass"), safe="/")
     return f"{prefix}{name}#L{line}" if line else f"{prefix}{name}"
 
 

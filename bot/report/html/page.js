@@ -201,11 +201,15 @@
   const texts = new WeakMap();
   let matches = null;
 
+  const SAID = "summary, .rest, figcaption, mark, .proof, .affected, .remedy, .fix h4, p";
+
+  /** What a finding or change says; of an excerpt only what is marked, not the lines around it. */
   const textOf = (element) => {
     let text = texts.get(element);
     if (text === undefined) {
       const rule = element.parentElement.querySelector(":scope > .rule-head h3");
-      text = `${rule === null ? "" : rule.textContent} ${element.id} ${element.textContent}`.toLowerCase();
+      const parts = rule === null ? [element] : [rule, ...element.querySelectorAll(SAID)];
+      text = `${element.id} ${parts.map((part) => part.textContent).join(" ")}`.toLowerCase();
       texts.set(element, text);
     }
     return text;
@@ -342,6 +346,11 @@
 
   const items = () => [...document.querySelectorAll(".item > summary")].filter((summary) => !summary.closest("[hidden]"));
 
+  const goTo = (summary) => {
+    summary.focus({ preventScroll: true });
+    summary.scrollIntoView({ block: "nearest" });
+  };
+
   const move = (step) => {
     const all = items();
     if (!all.length) return;
@@ -353,9 +362,7 @@
       next = all.findIndex((summary) => summary.getBoundingClientRect().top >= top);
       if (step < 0) next = (next < 0 ? all.length : next) - 1;
     }
-    if (next < 0 || next >= all.length) return;
-    all[next].focus({ preventScroll: true });
-    all[next].scrollIntoView({ block: "nearest" });
+    if (next >= 0 && next < all.length) goTo(all[next]);
   };
 
   const toggleAll = () => {
@@ -375,8 +382,9 @@
     }
     if (event.target === search && event.key === "Enter") {
       event.preventDefault();
-      search.blur();
-      move(1);
+      apply();
+      const [first] = items();
+      if (first !== undefined) goTo(first);
       return;
     }
     if (typing || !keys.checked) return;
