@@ -106,3 +106,6 @@ def test_a_pickled_one_has_what_it_had() -> None:
     assert copy.read("a.yaml") == b"a"
     assert copy.read("b.png") is None
     assert [one.kind for one in copy.problems] == ["missing-object"]
+    other: TreeFiles = pickle.loads(pickle.dumps(files))
+    other.read_with(store.read)
+    assert other.read("b.png") == b"b"
