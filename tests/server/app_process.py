@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import httpx
 from fakehub import App as FakeApp
@@ -86,6 +85,11 @@ class AppProcess:
         self._process = None
         return status
 
+    def wait(self, seconds: float) -> int:
+        """The exit status of a process that ends by itself."""
+        assert self._process is not None
+        return self._process.wait(seconds)
+
     def metrics(self) -> str:
         return httpx.get(f"{self.url}/metrics", timeout=5).text
 
@@ -96,14 +100,3 @@ class AppProcess:
 
     def logged(self) -> str:
         return self.log.read_text(errors="replace")
-
-
-def idle(process: AppProcess, seconds: float = 60.0) -> None:
-    """Wait until the queue is empty and nothing runs; numbers are remembered for five seconds."""
-    until = time.monotonic() + seconds
-    quiet = 0
-    while quiet < 2:
-        assert time.monotonic() < until, f"still busy:\n{process.logged()[-4000:]}"
-        values: Any = (process.number("botlint_queue_waiting"), process.number("botlint_tasks_running"))
-        quiet = quiet + 1 if values == (0.0, 0.0) else 0
-        time.sleep(5.1 if quiet else 0.2)
