@@ -61,9 +61,12 @@ API_VERSION = "2022-11-28"
 
 MAX_PAGES = 60
 MAX_MOVES = 3
-BATCH = 100
-BATCH_BYTES = 1_500_000
+BATCH = 200
+BATCH_BYTES = 2_000_000
 """Blobs of a GraphQL request, and their bytes: larger answers of it take too long."""
+
+SMALL_BATCH = 10
+"""So few blobs are read one by one if GraphQL fails to give them together."""
 
 LONE_BYTES = 400_000
 """A blob that is larger is read by REST: GraphQL cuts long texts."""
@@ -325,10 +328,16 @@ class Client:
         """Blobs by one GraphQL query; those whose text is not exactly their content are left out."""
         try:
             data = self._graphql(requests.blobs_query(shas), {}, what="blobs")
-        except (RateLimited, Ambiguous):
+        except RateLimited:
             raise
-        except GitHubError:
+        except (Forbidden, NotFound):
             return {}
+        except GitHubError:
+            # A query that takes too long fails every time; its halves may not.
+            if len(shas) <= SMALL_BATCH:
+                return {}
+            middle = len(shas) // 2
+            return {**self._many(shas[:middle]), **self._many(shas[middle:])}
         repository = data.get("repository") or {}
         found = {}
         for place, sha in enumerate(shas):

@@ -238,6 +238,22 @@ def test_blobs_are_verified_and_read_one_by_one_where_a_query_does_not_do() -> N
         assert wrong in found
 
 
+def test_a_query_that_is_too_much_is_split() -> None:
+    contents = {blob_id(text): text for text in (b"%d" % number for number in range(60))}
+
+    def answer(asked: Asked) -> Answer:
+        asked_for = [line.split('"')[1] for line in asked.body["query"].splitlines() if "object(oid" in line]
+        if len(asked_for) > 20:
+            return Answer(502)
+        found = {f"b{place}": {"text": contents[sha].decode()} for place, sha in enumerate(asked_for)}
+        return Answer(200, {"data": {"repository": found}})
+
+    with serving(answer) as server:
+        assert client(server).blobs(contents) == contents
+        assert {asked.path for asked in server.asked} == {"/graphql"}
+        assert len([one for one in server.asked if one.body["query"].count("object(oid") <= 20]) == 4
+
+
 @pytest.mark.parametrize("sha", ["main", "../../x", "a" * 39, "a" * 40 + "\n", ""])
 def test_only_ids_get_into_an_address(sha: str) -> None:
     with serving([Answer(200, {})]) as server:
