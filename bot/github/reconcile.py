@@ -48,11 +48,6 @@ class Changes:
     edits: tuple[Edit, ...] = ()
     resolve: tuple[str, ...] = ()
 
-    @property
-    def empty(self) -> bool:
-        """Whether everything is as it should be."""
-        return not (self.post or self.files or self.edits or self.resolve)
-
 
 @dataclass(frozen=True, slots=True)
 class State:

@@ -69,7 +69,7 @@ def test_all_is_posted_once() -> None:
     # The finding with more jobs is told first.
     assert [one.fingerprint for one in first.post] == [HEADS.fingerprint, EXITS.fingerprint]
     assert first == Changes(post=tuple(some))
-    assert reconcile(some, BOTH, State(ME, posted(some)), links()).empty
+    assert reconcile(some, BOTH, State(ME, posted(some)), links()) == Changes()
 
 
 def test_only_what_is_missing_is_posted() -> None:
@@ -81,17 +81,17 @@ def test_only_what_is_missing_is_posted() -> None:
 def test_comments_on_files_are_told_apart() -> None:
     some = wanted([finding(line=3)])
     assert reconcile(some, [finding(line=3)], State(ME, []), links()) == Changes(files=tuple(some))
-    assert reconcile(some, [finding(line=3)], State(ME, posted(some)), links()).empty
+    assert reconcile(some, [finding(line=3)], State(ME, posted(some)), links()) == Changes()
 
 
 def test_a_push_that_changes_nothing_says_nothing() -> None:
     # Links lead to the new commit, lines move, and GitHub may give back other line ends.
     old = [replace(one, body=one.body.replace("\n", "\r\n")) for one in posted(wanted(BOTH))]
-    assert reconcile(wanted(BOTH, "c"), BOTH, State(ME, old), links("c")).empty
+    assert reconcile(wanted(BOTH, "c"), BOTH, State(ME, old), links("c")) == Changes()
     moved = [replace(one, body=one.body.replace(":15`", ":99`").replace("#L15)", "#L99)")) for one in old]
-    assert reconcile(wanted(BOTH, "c"), BOTH, State(ME, moved), links("c")).empty
+    assert reconcile(wanted(BOTH, "c"), BOTH, State(ME, moved), links("c")) == Changes()
     outdated = [replace(one, line=None) for one in old]
-    assert reconcile(wanted(BOTH, "c"), BOTH, State(ME, outdated), links("c")).empty
+    assert reconcile(wanted(BOTH, "c"), BOTH, State(ME, outdated), links("c")) == Changes()
 
 
 def test_what_a_finding_says_anew_is_edited() -> None:
@@ -115,7 +115,7 @@ def test_a_marker_counts_in_own_first_comments_only(author: Identity, change: di
     some = wanted([EXITS])
     forged = comment(5, some[0].body, author, **change)
     assert reconcile(some, [EXITS], State(ME, [forged]), links()) == Changes(post=tuple(some))
-    assert reconcile([], [], State(ME, [forged]), links()).empty
+    assert reconcile([], [], State(ME, [forged]), links()) == Changes()
 
 
 def test_a_quoted_marker_is_none() -> None:
@@ -138,16 +138,16 @@ def test_a_mended_finding() -> None:
     assert fingerprint_of(edit.body) == HEADS.fingerprint
     # It is said once.
     now = [replace(old[0], body=edit.body), old[1]]
-    assert reconcile(some, [EXITS], State(ME, now), links("d")).empty
+    assert reconcile(some, [EXITS], State(ME, now), links("d")) == Changes()
 
 
 def test_a_check_that_did_not_finish_mends_nothing() -> None:
-    assert reconcile([], [], State(ME, posted(wanted(BOTH))), links(), complete=False).empty
+    assert reconcile([], [], State(ME, posted(wanted(BOTH))), links(), complete=False) == Changes()
 
 
 @pytest.mark.parametrize("kind", ["capped", "off the diff"])
 def test_a_finding_that_is_told_elsewhere_is_not_mended(kind: str) -> None:
-    assert reconcile([], BOTH, State(ME, posted(wanted(BOTH))), links()).empty
+    assert reconcile([], BOTH, State(ME, posted(wanted(BOTH))), links()) == Changes()
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_finding_that_comes_back() -> None:
     assert reconcile(some, [EXITS], closed, links()).post == tuple(some)
     # And then only once.
     both = State(ME, [replace(gone, line=None), *posted(some, 2)])
-    assert reconcile(some, [EXITS], both, links()).empty
+    assert reconcile(some, [EXITS], both, links()) == Changes()
     # Mended again: only the newer comment has something to say.
     found = reconcile([], [], both, links())
     assert [one.comment for one in found.edits] == [2]
@@ -190,7 +190,7 @@ def test_comments_that_a_crash_posted_twice() -> None:
     assert [one.comment for one in found.edits] == [5, 9]
     assert found.edits[0].body == f"The same is said [here]({WEB}/pull/1#r1).\n\n{DUPLICATE}"
     now = [twice[0], *(replace(one, body=found.edits[0].body) for one in twice[1:])]
-    assert reconcile(some, [EXITS], State(ME, now), links()).empty
+    assert reconcile(some, [EXITS], State(ME, now), links()) == Changes()
 
 
 def test_no_comment_is_edited_twice() -> None:
@@ -236,14 +236,14 @@ def test_a_thread_that_people_closed_stays_closed() -> None:
     old = posted(wanted([HEADS]))
     more = replace(HEADS, jobs=(*HEADS.jobs, *EXITS.jobs))
     state = State(ME, old, [thread(old[0], resolved=True)])
-    assert reconcile(wanted([more]), [more], state, links()).empty
+    assert reconcile(wanted([more]), [more], state, links()) == Changes()
 
 
 def test_a_comment_that_was_refused_on_lines_is_known_on_its_file() -> None:
     some = wanted(BOTH)
     now = posted([some[0], some[1].on_file])
     assert now[1].line is None
-    assert reconcile(some, BOTH, State(ME, now), links()).empty
+    assert reconcile(some, BOTH, State(ME, now), links()) == Changes()
 
 
 def issue(number: int, body: str, author: Identity = ME) -> IssueComment:
