@@ -64,6 +64,12 @@ _OPTIONS = (
         envvar="BOTLINT_ACCOUNTS",
         help="Serve this account only; several times for several. [BOTLINT_ACCOUNTS]",
     ),
+    click.option(
+        "--resolve-threads",
+        is_flag=True,
+        envvar="BOTLINT_RESOLVE_THREADS",
+        help="Ask for tokens that may write contents: without, GitHub resolves no thread. [BOTLINT_RESOLVE_THREADS]",
+    ),
     click.option("--tasks", "slots", type=click.IntRange(1, 64), default=4, show_default=True, help="Tasks at once."),
     click.option(
         "--processes",
@@ -113,6 +119,7 @@ def config_of(
     api: str | None,
     url: str,
     accounts: tuple[str, ...],
+    resolve_threads: bool,
     slots: int,
     processes: int,
     grace: float,
@@ -149,6 +156,7 @@ def config_of(
         api=(api or API).rstrip("/"),
         url=url,
         accounts=frozenset(login.lower() for login in accounts),
+        resolve_threads=resolve_threads,
         slots=slots,
         processes=processes,
         grace=grace,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
-from botlint.github.app import App, Token
+from botlint.github.app import PERMISSIONS, App, Token
 from botlint.github.client import Client
 from botlint.github.models import Identity
 from botlint.github.port import Forbidden, GitHub, NotFound, Unprocessable
@@ -22,11 +22,18 @@ _MOST = 2_000
 class AppClients:
     """Makes clients for the App; tokens are kept in memory, never anywhere else."""
 
-    def __init__(self, app: App, metrics: Metrics, make: Callable[[str, str, Identity | None], Client]) -> None:
+    def __init__(
+        self,
+        app: App,
+        metrics: Metrics,
+        make: Callable[[str, str, Identity | None], Client],
+        permissions: Mapping[str, str] = PERMISSIONS,
+    ) -> None:
         """`make` makes a client of a repository's name, a token and our own identity, where it is known already."""
         self._app = app
         self._metrics = metrics
         self._make = make
+        self._permissions = permissions
         self._tokens: dict[tuple[int, int], Token] = {}
         self._me: Identity | None = None
         self._lock = threading.Lock()
@@ -53,7 +60,7 @@ class AppClients:
             if known is not None and known.expires - _BEFORE > datetime.now(UTC):
                 return known.secret
         try:
-            token = self._app.token(installation, repository_id=repository)
+            token = self._app.token(installation, repository_id=repository, permissions=self._permissions)
         except Unprocessable:
             raise Forbidden("the App is not installed there, or has not got the permissions that it needs") from None
         except NotFound:

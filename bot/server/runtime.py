@@ -22,7 +22,7 @@ import sqlalchemy as sa
 import uvicorn
 
 from botlint.core.errors import CannotFinish, UsageError
-from botlint.github.app import App
+from botlint.github.app import PERMISSIONS, App
 from botlint.github.client import API, Client
 from botlint.github.models import Identity
 from botlint.github.port import GitHub
@@ -73,6 +73,8 @@ class Config:
     keep_pages: float = KEEP_PAGES
     patience: float = 60.0
     """Seconds that a request waits for a limit before its task is put aside."""
+    resolve_threads: bool = False
+    """Whether tokens may write contents, without which GitHub resolves no thread; nothing else is written with that."""
     upkeep: bool = True
     silence: float = DEAD
     """Seconds without a beat after which a process is taken for dead."""
@@ -174,7 +176,8 @@ class Runtime:
         self._pages = Pages(self._database, config.url, config.webhook_secrets[0])
         self._pool = Pool(config.processes)
         self._hub = App(config.app, config.private_key, base_url=config.api, patience=config.patience)
-        self._clients = AppClients(self._hub, self.metrics, self._client)
+        permissions = {**PERMISSIONS, **({"contents": "write"} if config.resolve_threads else {})}
+        self._clients = AppClients(self._hub, self.metrics, self._client, permissions)
         self._upkeep = Upkeep(config.app, self._hub, self._clients.open, self._submit_for, accounts=config.accounts)
         self._pace = Pace()
         self._threads: list[threading.Thread] = []
