@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -60,3 +62,27 @@ def test_the_action_hands_on_the_token_only_to_the_step_that_needs_it() -> None:
     assert with_token == ["Review"]
     for step in steps(action):
         assert "run" not in step or step["shell"] == "bash"
+
+
+@pytest.mark.parametrize(
+    ("status", "closed", "expected"),
+    [(0, "false", 0), (1, "false", 1), (2, "false", 2), (3, "false", 0), (3, "true", 3), (4, "true", 4)],
+)
+def test_what_the_action_makes_of_an_exit_status(status: int, closed: str, expected: int, tmp_path: Path) -> None:
+    (script,) = [step["run"] for step in steps(load(ACTION.read_text())) if step.get("name") == "Review"]
+    botlint = tmp_path / "botlint" / "bin" / "botlint"
+    botlint.parent.mkdir(parents=True)
+    botlint.write_text(f'#!/bin/sh\necho "$@"\nexit {status}\n')
+    botlint.chmod(0o755)
+    ran = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script],
+        env={"PATH": os.environ["PATH"], "RUNNER_TEMP": str(tmp_path), "FAIL_CLOSED": closed},
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert ran.returncode == expected
+    assert ran.stdout.startswith("review --verbose")
+    assert ("::warning" in ran.stdout) == (status == 3 and closed == "false")
