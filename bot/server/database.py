@@ -9,7 +9,9 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from botlint.core.errors import UsageError
+from botlint.core.errors import CannotFinish, UsageError
+from botlint.core.redact import redact
+from botlint.core.visible import visible
 
 _TABLES = sa.MetaData()
 
@@ -56,14 +58,18 @@ class Database:
         )
 
     def prepare(self) -> None:
-        """Create the tables that are not there yet; processes that start at the same moment may all try."""
+        """Create the tables that are not there yet; processes that start at the same moment may all try.
+
+        Raises CannotFinish where the database does not answer or does not let us.
+        """
         for attempt in range(3):
             try:
                 _TABLES.create_all(self._engine)
                 return
-            except DBAPIError:
+            except DBAPIError as error:
                 if attempt == 2:
-                    raise
+                    reason = visible(redact(str(error.orig)), 300)
+                    raise CannotFinish(f"the database cannot be used: {reason}") from None
 
     @contextmanager
     def begin(self) -> Iterator[sa.Connection]:
@@ -112,7 +118,7 @@ def normal_url(text: str) -> sa.URL:
         return sa.URL.create("sqlite", database=str(Path(text).expanduser().absolute()))
     try:
         url = sa.make_url(text)
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, ValueError) as error:
         raise UsageError("--database is no address of a database: postgresql://user@host/name, or a file") from error
     if url.drivername in ("postgres", "postgresql"):
         return url.set(drivername="postgresql+psycopg")

@@ -72,6 +72,7 @@ class Receiver:
             routes=[
                 Route(WEBHOOK, self._webhook, methods=["POST"]),
                 Route("/details/{key}", self._details, methods=["GET"]),
+                Route("/", self._home, methods=["GET"]),
                 Route("/healthz", self._healthz, methods=["GET"]),
                 Route("/metrics", self._metrics, methods=["GET"]),
             ]
@@ -136,6 +137,9 @@ class Receiver:
             return PlainTextResponse("this page is sent compressed (gzip) only\n", status_code=406)
         headers = {**_PAGE_HEADERS, "Content-Encoding": "gzip"}
         return Response(page, media_type="text/html", headers=headers)
+
+    async def _home(self, _request: Request) -> Response:
+        return PlainTextResponse("This is botlint, a GitHub App: it reviews pull requests of benchmark repositories.\n")
 
     async def _healthz(self, _request: Request) -> Response:
         try:

@@ -327,9 +327,11 @@ class _Server(uvicorn.Server):
 
 def serve(runtime: Runtime, host: str, port: int, ready: Callable[[int], None] = lambda _port: None) -> bool:
     """Receive until SIGTERM or SIGINT, then stop; whether nothing was left to others. `ready` gets the port."""
-    listener = socket.create_server(
-        (host, port), backlog=512, family=socket.AF_INET6 if ":" in host else socket.AF_INET
-    )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), backlog=512, family=family)
+    except OSError as error:
+        raise UsageError(f"cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}") from None
     asked = _signals()
     config = uvicorn.Config(
         runtime.receiver().routes(),

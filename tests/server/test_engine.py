@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from cluster import Cluster
+from cluster import Cluster, programs
 
 from botlint.server.beats import Beats, Outlived
 from botlint.server.database import Database
@@ -99,7 +99,7 @@ def test_a_delayed_task_waits_without_keeping_its_lane(database: Database) -> No
     record = Recorder()
     engine = Engine(database.url, "one", poll=0.02)
     engine.start(record)
-    engine.submit("later", "a", {"lane": "a"}, delay=1.0)
+    engine.submit("later", "a", {"lane": "a"}, delay=3.0)
     engine.submit("now", "a", {"lane": "a"})
     assert engine.waiting() >= 1
     wait_for(lambda: len(record.ended()) == 2)
@@ -136,6 +136,53 @@ def test_stopping_waits_for_what_runs_and_leaves_the_rest_in_the_queue(database:
     engine = Engine(database.url, "one", poll=0.02)
     engine.start(record)
     wait_for(lambda: record.ended() == ["first", "second"])
+
+
+@pytest.mark.usefixtures("engines")
+def test_what_does_not_end_in_time_is_done_again(database: Database) -> None:
+    released = threading.Event()
+
+    def breaks(task: str, body: Body) -> Body:
+        released.wait(30)
+        raise ValueError("its tools were taken away")
+
+    engine = Engine(database.url, "one", poll=0.02)
+    engine.start(breaks)
+    engine.submit("long", "a", {"lane": "a"})
+    wait_for(lambda: engine.running() == 1)
+    assert not engine.stop(0)
+    released.set()
+    time.sleep(0.3)
+    record = Recorder()
+    engine = Engine(database.url, "one", poll=0.02)
+    engine.start(record)
+    wait_for(lambda: record.ended() == ["long"])
+    assert engine.submit("long", "a", {"lane": "a"}) == "known"
+
+
+@pytest.mark.postgres
+@pytest.mark.usefixtures("engines")
+def test_a_database_that_goes_away_and_comes_back(tmp_path: Path) -> None:
+    if programs() is None:
+        pytest.skip("PostgreSQL is not installed")
+    cluster = Cluster()  # one of its own: it breaks
+    try:
+        database = Database(cluster.database())
+        database.prepare()
+        record = Recorder(0.1)
+        engine = Engine(database.url, "one", slots=4, poll=0.05)
+        engine.start(record)
+        wanted = {f"{lane}-{number}" for number in range(6) for lane in "abcd"}
+        for task in sorted(wanted, key=lambda task: task[-1]):
+            engine.submit(task, task[0], {"lane": task[0]})
+        wait_for(lambda: len(record.ended()) > 4)
+        cluster.restart()
+        wait_for(lambda: set(record.ended()) == wanted, 40)
+        assert database.take("duty", 1)
+        engine.stop(5)
+        database.close()
+    finally:
+        cluster.close()
 
 
 def dump(database: Database) -> str:

@@ -213,5 +213,6 @@ def test_a_details_page_needs_its_address_and_may_load_nothing(client: TestClien
 
 def test_nothing_else_is_there(client: TestClient) -> None:
     assert client.get(WEBHOOK).status_code == 405
-    assert client.get("/").status_code == 404
+    assert client.get("/").text.startswith("This is botlint")
+    assert client.get("/admin").status_code == 404
     assert client.get("/details/../metrics").status_code in (200, 404)
