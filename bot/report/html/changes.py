@@ -85,7 +85,7 @@ def _group(group: DiffGroup, rows: Rows, entries: Mapping[str, int], page: Page,
     found = _by_entry([pair.new for pair in group.pairs])
     outcomes = dict.fromkeys(one.launch.outcome for pair in group.pairs for one in (pair.old, pair.new))
     yield f'<details class="item change" data-outcomes="{" ".join(outcomes)}"{opened}>\n<summary>'
-    yield tag("worse") if _is_worse(group) else tag("changed")
+    yield tag("worse", "no longer serves") if _is_worse(group) else tag("changed")
     name = next(iter(found)) if len(found) == 1 else counted(len(found), "entry", "entries")
     yield f'<span class="message"><b>{counted(len(group.pairs), "job")}</b> of {text(name, 300)}</span>'
     yield f'<span class="where faint">{text(_gist(group.changes), 200)}</span></summary>\n<div class="body">\n'
@@ -106,8 +106,14 @@ def _is_worse(group: DiffGroup) -> bool:
 
 
 def _gist(changes: Sequence[SharedChange]) -> str:
-    names = list(dict.fromkeys(shared.change.name or _KINDS[shared.change.kind] for shared in changes))
+    names = list(dict.fromkeys(_short(shared) for shared in changes))
     return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+
+
+def _short(shared: SharedChange) -> str:
+    """A change in a word; a possible ending is named by conditions, which are long."""
+    change = shared.change
+    return change.name if change.name and change.kind != "possible" else _KINDS[change.kind]
 
 
 def _which(found: Mapping[str, Sequence[LaunchPlan]], rows: Rows, entries: Mapping[str, int]) -> Iterator[str]:

@@ -225,11 +225,12 @@ def _line(
 ) -> int:
     """The number of `[section, name, text, why it varies, marks, texts of the jobs]`; the last one if they differ."""
     rows, keys = jobs
-    shown, why = collapse(rows, values, keys)
+    alike = len(set(values)) == 1
+    shown, why = (values[0], "") if alike else collapse(rows, values, keys)
     numbers = tuple(tables.mark_list(one) if one else -1 for one in marks)
     parts = [*map(tables.string, (section, name, shown, why)), numbers[0] if len(set(numbers)) == 1 else numbers]
-    if any(value != values[0] for value in values):
-        parts.append(tuple(tables.string(value) for value in values))
+    if not alike:
+        parts.append(tuple(map(tables.string, values)))
     return tables.line(*parts)
 
 

@@ -118,6 +118,7 @@
     for (const line of group.lines) {
       const section = string(line[0]);
       const shown = TITLES[section] || section;
+      const name = string(line[1]) || (section.endsWith("argv") ? "command" : section.replace("role ", ""));
       if (shown !== title) {
         title = shown;
         body = make("tbody", {}, make("tr", {}, make("th", { scope: "rowgroup", colspan: "3" }, shown)));
@@ -130,7 +131,7 @@
       const id = `t-${traceNumber}`;
       const cell = make("td", {}, value);
       if (why) cell.append(" ", make("span", { class: "faint words" }, `(${why})`));
-      body.append(make("tr", {}, make("th", { scope: "row" }, string(line[1]) || " "), cell, fromCell(traces, id)));
+      body.append(make("tr", {}, make("th", { scope: "row" }, name), cell, fromCell(traces, id)));
       if (traces.length) body.append(traceRow(traces, id));
     }
   };
@@ -139,7 +140,7 @@
     const count = group.jobs.length;
     const words = { serves: ["serves", "serve"], exits: ["exits", "exit"], undecided: ["undecided", "undecided"] }[group.outcome];
     const of = count === total ? counted(count, "job") : `${count} of ${counted(total, "job")}`;
-    const head = make("h4", {}, make("span", { class: `tag ${group.outcome}` }, words[0]), make("span", {}, of));
+    const head = make("h3", {}, make("span", { class: `tag ${group.outcome}` }, words[0]), make("span", {}, of));
     for (const label of group.labels) head.append(make("span", { class: "faint" }, string(label)));
     const article = make("section", { class: "group" }, head);
     const table = make("table", { class: "plan" });

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -22,6 +23,11 @@ from botlint.report.summary import note_text, summary_text
 
 MAX_NOTES = 500
 """Notes that are listed."""
+
+SHORT = 12
+"""Characters of an object's name that are shown."""
+
+_OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' "
@@ -107,12 +113,20 @@ def _head(page: Page) -> Iterator[str]:
 
 
 def _subject(page: Page) -> str:
-    change = f"{page.base} → {page.head}" if page.base and page.head else page.head
-    return " ".join(part for part in (page.subject, change) if part)
+    return " ".join(part for part in (page.subject, " → ".join(map(_revision, _revisions(page)))) if part)
+
+
+def _revisions(page: Page) -> list[str]:
+    return [one for one in (page.base, page.head) if one]
+
+
+def _revision(name: str) -> str:
+    """A revision for people: of a full object name the start."""
+    return name[:SHORT] if _OBJECT.fullmatch(name) else name
 
 
 def _header(page: Page) -> Iterator[str]:
-    change = " → ".join(f"<code>{text(one, 120)}</code>" for one in (page.base, page.head) if one)
+    change = " → ".join(f"<code>{text(_revision(one), 120)}</code>" for one in _revisions(page))
     subject = f"<b>{text(page.subject, 200)}</b>" if page.subject else ""
     yield f'<header><h1>botlint</h1><p class="subject">{subject} {change}</p>'
     yield '<div class="buttons" data-script hidden><button type="button" id="theme">Theme: auto</button>'

@@ -238,7 +238,7 @@ def test_findings_of_an_entry_are_linked_from_it(source: str) -> None:
 
 def test_the_plan_diff(source: str) -> None:
     part = source[source.index('<section id="changes"') : source.index('<section id="jobs"')]
-    assert part.index("worse</span>") < part.index("changed</span>")
+    assert part.index("no longer serves</span>") < part.index("changed</span>")
     assert "<code>--max-num-seqs</code>" in part
     assert '<td data-column="Before"><code>64</code>' in part
     assert '<td data-column="After"><code>128</code>' in part
