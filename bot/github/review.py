@@ -33,6 +33,9 @@ from botlint.repo.files import Files
 MAX_FILES = 3_000
 """Files of a pull request that GitHub lists."""
 
+PENDING = "pending"
+"""The end of a check run's external id until the review is done."""
+
 ROUNDS = 4
 """How often comments are read again after a write whose answer was lost."""
 
@@ -132,16 +135,17 @@ def prepare(github: GitHub, number: int, options: Options) -> Prepared | Outcome
     identifier = checkruns.external_id(str(number), pull.head.sha, _state_of(pull, base))
     run: CheckRun | None = None
     if options.app is not None:
-        run = _find_run(github, pull.head.sha, f"{number}:{pull.head.sha}:", options.app)
+        prefix = f"{number}:{pull.head.sha}:"
+        run = _find_run(github, pull.head.sha, prefix, options.app)
         if run is not None and run.status == "completed" and run.external_id == identifier and not options.force:
             return "unchanged"
         if run is None:
-            run = _start_run(github, pull.head.sha, identifier, options.app)
+            run = _start_run(github, pull.head.sha, prefix, options.app)
     files = github.files(number)
     issue_comments = github.issue_comments(number)
     ignored = {} if options.ignored is None else options.ignored(own(issue_comments, github.me()))
     changed = [one.path for one in files]
-    found = _analysed(github, base, pull.head.sha, changed, ignored, options, run, identifier)
+    found = _analysed(github, base, pull.head.sha, changed, ignored, options, run)
     if isinstance(found, str):
         return found
     analysis, details_url = found
@@ -189,19 +193,20 @@ def prepare_group(github: GitHub, head: str, base: str, options: Options) -> Pre
     identifier = checkruns.external_id("group", head, [base, __version__])
     run: CheckRun | None = None
     if options.app is not None:
-        run = _find_run(github, head, f"group:{head}:", options.app)
+        prefix = f"group:{head}:"
+        run = _find_run(github, head, prefix, options.app)
         if run is not None and run.status == "completed" and run.external_id == identifier and not options.force:
             return "unchanged"
         if run is None:
-            run = _start_run(github, head, identifier, options.app)
+            run = _start_run(github, head, prefix, options.app)
     try:
         base = base or github.merge_base("HEAD", head)
     except (NotFound, Unprocessable) as error:
         log.warning("nothing to compare the head with: %s", error)
         if run is not None:
-            _conclude(github, run.id, "neutral", checkruns.failed_output(), identifier)
+            _conclude(github, run.id, "neutral", checkruns.failed_output())
         return "failed"
-    found = _analysed(github, base, head, (), {}, options, run, identifier)
+    found = _analysed(github, base, head, (), {}, options, run)
     if isinstance(found, str):
         return found
     analysis, details_url = found
@@ -227,7 +232,6 @@ def _analysed(
     ignored: Mapping[str, str],
     options: Options,
     run: CheckRun | None,
-    identifier: str,
 ) -> tuple[Analysis, str] | Literal["failed"]:
     """The analysis with the address of its page; a fault of ours concludes the check run, and keeps nobody waiting."""
     try:
@@ -238,7 +242,7 @@ def _analysed(
     except Exception as error:
         log.exception("the analysis failed: %s", redact(f"{type(error).__name__}: {error}"))
         if run is not None:
-            _conclude(github, run.id, "neutral", checkruns.failed_output(), identifier)
+            _conclude(github, run.id, "neutral", checkruns.failed_output())
         return "failed"
 
 
@@ -266,11 +270,12 @@ def _find_run(github: GitHub, head: str, prefix: str, app: int) -> CheckRun | No
     return next((one for one in runs if one.app_id == app and one.external_id.startswith(prefix)), None)
 
 
-def _start_run(github: GitHub, head: str, identifier: str, app: int) -> CheckRun:
+def _start_run(github: GitHub, head: str, prefix: str, app: int) -> CheckRun:
+    """A new check run. It gets its whole id when all is done: one that was concluded before is done again."""
     try:
-        return github.create_check_run(checkruns.NAME, head, identifier)
+        return github.create_check_run(checkruns.NAME, head, f"{prefix}{PENDING}")
     except Ambiguous:
-        found = _find_run(github, head, identifier, app)
+        found = _find_run(github, head, prefix, app)
         if found is None:
             raise
         return found
@@ -292,10 +297,8 @@ def _finish(github: GitHub, prepared: Prepared, reviewed: Reviewed) -> None:
     )
 
 
-def _conclude(
-    github: GitHub, run: int, conclusion: Conclusion, output: CheckOutput, identifier: str | None = None
-) -> None:
-    github.update_check_run(run, external_id=identifier, status="completed", conclusion=conclusion, output=output)
+def _conclude(github: GitHub, run: int, conclusion: Conclusion, output: CheckOutput) -> None:
+    github.update_check_run(run, status="completed", conclusion=conclusion, output=output)
 
 
 # ------------------------------------------------------------------------------------------------------------- writing

@@ -282,6 +282,28 @@ def test_github_that_does_not_answer_is_told_and_the_run_stays_open() -> None:
     assert give_up(cast(GitHub, github), HEAD, APP) == 0
 
 
+@pytest.mark.parametrize("conclusion", ["cancelled", "neutral", "timed_out"])
+def test_a_run_that_was_concluded_before_the_review_was_done_is_done_again(conclusion: Any) -> None:
+    github, found = hub(), Found(finding(3))
+    found.fault = GitHubError("down")
+    with pytest.raises(GitHubError):
+        run(github, found)
+    github.update_check_run(github.runs[0].id, status="completed", conclusion=conclusion)
+    found.fault = None
+    assert run(github, found) == "reviewed"
+    assert [one.conclusion for one in github.runs] == ["failure"]
+    assert run(github, found) == "unchanged"
+
+
+def test_a_fault_of_ours_is_tried_again() -> None:
+    github, found = hub(), Found(finding(3))
+    found.fault = ValueError("x")
+    assert run(github, found) == "failed"
+    found.fault = None
+    assert run(github, found) == "reviewed"
+    assert [one.conclusion for one in github.runs] == ["failure"]
+
+
 def test_only_comments_and_runs_of_our_own_are_touched() -> None:
     github, found = hub(), Found(finding(3))
     forged = found.findings[0].fingerprint
