@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 from botlint.cli.common import Settings
 from botlint.cli.planning import KeptPlans
+from botlint.core.cachefile import cache_path
 from botlint.core.errors import CannotFinish, NothingToCheck, UsageError
 from botlint.core.finding import Finding, Report
 from botlint.engine.check import check
 from botlint.engine.context import Context
+from botlint.engine.keep import KeptParts, load_parts, save_parts
 from botlint.engine.policy import Policy, make_policy
 from botlint.engine.rules import Rule, builtin_rules
 from botlint.engine.settings import read_settings
@@ -35,6 +37,8 @@ class Outcome:
     context: Context
     policy: Policy
     settings: Settings
+    parts: KeptParts
+    """What is known of the rules' results, for checks of the same repository."""
     subject: str = ""
     _lines: dict[str, Sequence[str] | None] = field(default_factory=dict)
 
@@ -98,7 +102,8 @@ class Outcome:
         Raises CannotFinish if a rule or a plan fails then.
         """
         files = MemoryFiles(texts, self.context.files)
-        report = check(Context(files, self.context.plan_jobs, self.context.base), self.policy.rules, self.policy.adjust)
+        context = Context(files, self.context.plan_jobs, self.context.base)
+        report = check(context, self.policy.rules, self.policy.adjust, self.parts)
         if report.failures:
             raise CannotFinish(report.failures[0])
         return report.findings
@@ -127,8 +132,12 @@ def run_check(
     )
     before = Context(open_files(path, base), plan_jobs) if base is not None else None
     context = Context(files, plan_jobs, before)
-    report = check(context, policy.rules, policy.adjust)
-    return Outcome(report, context, policy, settings, path.resolve().name)
+    kept = cache_path(path, "findings") if settings.cache else None
+    parts = KeptParts() if kept is None else load_parts(kept)
+    report = check(context, policy.rules, policy.adjust, parts)
+    if parts.changed and kept is not None:
+        save_parts(parts, kept)
+    return Outcome(report, context, policy, settings, parts, path.resolve().name)
 
 
 def _is_checked(path: str) -> bool:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from botlint.cli.common import Settings
-from botlint.plan.store import PlanStore, load_store, save_store, store_path
+from botlint.core.cachefile import cache_path
+from botlint.plan.store import PlanStore, load_store, save_store
 
 if TYPE_CHECKING:
     from botlint.layouts.inferencex.job import Job
@@ -20,7 +21,7 @@ class KeptPlans:
     """Plans jobs; launches of another revision or run are taken where nothing changed that they depend on."""
 
     def __init__(self, repository: Path, settings: Settings) -> None:
-        self._path = store_path(repository) if settings.cache else None
+        self._path = cache_path(repository, "plans") if settings.cache else None
         self._store = PlanStore() if self._path is None else load_store(self._path)
         self._settings = settings
 

@@ -7,37 +7,44 @@ from collections.abc import Callable, Iterable, Sequence
 
 from botlint.core.finding import Finding, Report, Summary, summarize, with_fingerprints
 from botlint.engine.context import Context
-from botlint.engine.evaluate import Records, evaluate
+from botlint.engine.keep import KeptParts
 from botlint.engine.notes import notes_of
+from botlint.engine.parts import evaluate_all
 from botlint.engine.rules import Rule
 
 MAX_ERROR = 300
 """Characters of an internal error that a report holds."""
 
 MAX_ALL = 50_000
-"""Findings of one revision; rules that come later do not run."""
+"""Findings of one revision."""
 
 Adjust = Callable[[list[Finding], Context], list[Finding]]
 """What settings, suppressions and the baseline make of findings."""
 
 
-def check(context: Context, rules: Sequence[Rule], adjust: Adjust | None = None) -> Report:
+def check(
+    context: Context, rules: Sequence[Rule], adjust: Adjust | None = None, parts: KeptParts | None = None
+) -> Report:
     """All findings of the rules on the context's revision, or, with a base, those that it does not have.
 
-    A rule that fails is named in `failures`; the others finish.
+    A rule that fails is named in `failures`; the others finish. `parts` are results that are known; new ones are added.
     """
     failures: dict[str, None] = {}
-    findings = _findings(context, rules, failures, adjust)
-    if context.base is not None:
+    parts = KeptParts() if parts is None else parts
+    base = context.base
+    before: list[Finding] = []
+    if base is not None:
         # What only a change can break is looked at once, in the change.
         standing = [rule for rule in rules if rule.scope != "pull-request"]
         key = ("findings", tuple(rule.name for rule in standing), adjust)
-        base = context.base.kept(key, lambda revision: _findings(revision, standing, failures, adjust))
+        before = base.kept(key, lambda revision: _findings(revision, standing, failures, adjust, parts))
+    findings = _findings(context, rules, failures, adjust, parts)
+    if base is not None:
         # A finding that the base allowed and the head does not is brought by the change.
-        counting = brought([one for one in base if one.counts], [one for one in findings if one.counts])
-        allowed = brought(base, [one for one in findings if not one.counts])
+        counting = brought([one for one in before if one.counts], [one for one in findings if one.counts])
+        allowed = brought(before, [one for one in findings if not one.counts])
         findings = sorted([*counting, *allowed], key=lambda one: one.order)
-    for error in context.planner.failures if _planned(context) else ():
+    for error in context.planner.failures if context.planner is not None else ():
         failures[f"plan: {type(error).__name__}: {error}"[:MAX_ERROR]] = None
     notes = tuple(notes_of(context))
     summary = summarize(findings, _counts(context), notes)
@@ -45,19 +52,17 @@ def check(context: Context, rules: Sequence[Rule], adjust: Adjust | None = None)
 
 
 def _findings(
-    context: Context, rules: Iterable[Rule], failures: dict[str, None], adjust: Adjust | None
+    context: Context,
+    rules: Sequence[Rule],
+    failures: dict[str, None],
+    adjust: Adjust | None,
+    parts: KeptParts,
 ) -> list[Finding]:
-    records = Records(context)
-    found: list[Finding] = []
-    for rule in rules:
-        if len(found) >= MAX_ALL:
-            context.note("budget", f"{rule.name}: not looked at, for there are {len(found):,} findings of other rules")
-            continue
-        try:
-            found.extend(evaluate(rule, records))
-        except Exception as error:
-            failures[f"rule {rule.name}: {type(error).__name__}: {error}"[:MAX_ERROR]] = None
-    done = with_fingerprints(found)
+    found, failed = evaluate_all(context, rules, parts)
+    failures.update(dict.fromkeys(failed))
+    if len(found) > MAX_ALL:
+        context.note("budget", f"{len(found):,} findings: only {MAX_ALL:,} are kept")
+    done = with_fingerprints(found[:MAX_ALL])
     return done if adjust is None else adjust(done, context)
 
 
@@ -90,16 +95,10 @@ def _statement(one: Finding) -> tuple[str, str, str, str]:
     return one.rule, one.span.path, one.subject, one.message
 
 
-def _planned(context: Context) -> bool:
-    return "planner" in context.__dict__
-
-
 def _counts(context: Context) -> Summary:
-    if "plans" not in context.__dict__:
-        return Summary()
-    outcomes = Counter(plan.launch.outcome for plan in context.plans)
+    outcomes = Counter(plan.launch.outcome for plan in context.planned)
     return Summary(
-        jobs=len(context.plans),
+        jobs=len(context.planned),
         serves=outcomes["serves"],
         exits=outcomes["exits"],
         undecided=outcomes["undecided"],

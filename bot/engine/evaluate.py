@@ -39,6 +39,8 @@ class Records:
     """The records of one revision, made when a rule needs them and grouped by what a rule looks at."""
 
     context: Context
+    entry: str | None = None
+    """The entry whose jobs are looked at; None: those of all."""
     _roots: dict[str, list[Core]] = field(default_factory=dict)
     _groups: dict[tuple[str, tuple[str, ...]], list[Group]] = field(default_factory=dict)
     _members: dict[tuple[str, tuple[str, ...]], list[tuple[Core, list[Group]]]] = field(default_factory=dict)
@@ -47,8 +49,17 @@ class Records:
         """The records of a view that is below no other."""
         found = self._roots.get(view)
         if found is None:
-            found = self._roots[view] = [_named(view, core) for core in lineage(view)[0].build(self.context, ())]
+            found = self._roots[view] = self._jobs() if view == "job" and self.entry is not None else self._all(view)
         return found
+
+    def _all(self, view: str) -> list[Core]:
+        build = lineage(view)[0].build
+        return self.context.kept(("records", view), lambda context: [_named(view, core) for core in build(context, ())])
+
+    def _jobs(self) -> list[Core]:
+        """The jobs of the entry; that they depend on no other one is known."""
+        found: dict[str, list[Core]] = self.context.apart(_by_entry)
+        return found.get(self.entry or "", [])
 
     def groups(self, rule: Rule) -> Iterable[Group]:
         """The groups of records that a rule tells apart."""
@@ -117,9 +128,19 @@ class Records:
         core = chain[-1]
         found = core.children.get(view)
         if found is None:
-            made = lineage(view)[-1].build(self.context, chain)
-            found = core.children[view] = tuple(_named(view, one) for one in made)
-        return found
+            with self.context.watch() as watch:
+                made = lineage(view)[-1].build(self.context, chain)
+                found = core.children[view] = (tuple(_named(view, one) for one in made), watch)
+        else:
+            self.context.again(found[1])
+        return found[0]
+
+
+def _by_entry(context: Context) -> dict[str, list[Core]]:
+    found: dict[str, list[Core]] = {}
+    for core in Records(context).roots("job"):
+        found.setdefault(core.key, []).append(core)
+    return found
 
 
 def _named(view: str, core: Core) -> Core:

@@ -19,12 +19,11 @@ _BOUND = re.compile(r"\b(more than|longer than|too deep|too deeply|costs too muc
 def notes_of(context: Context) -> list[Note]:
     """The notes of a check in order, each once; what nobody planned has none about plans."""
     notes = dict(context.notes)
-    planned = "planner" in context.__dict__
-    for problem in context.planner.all_problems if planned else context.files.problems:
+    planner = context.planner
+    for problem in planner.all_problems if planner is not None else context.files.problems:
         notes[Note("unread", problem.message, problem.span.path, problem.span.line)] = None
-    if "plans" in context.__dict__:
-        for plan in context.plans:
-            notes.update(dict.fromkeys(_of_plan(plan)))
+    for plan in context.planned:
+        notes.update(dict.fromkeys(_of_plan(plan)))
     return sorted(notes, key=lambda one: (one.kind, one.path, one.line, one.message))
 
 

@@ -26,6 +26,7 @@ from botlint.engine.predicates import (
 )
 from botlint.engine.versions import VersionRange, parse_range
 from botlint.engine.views.registry import anchors_of, lineage, views, vocabulary
+from botlint.engine.watch import digest
 
 MAX_RULES = 500
 """Custom rules of a repository that are read."""
@@ -98,6 +99,11 @@ class Rule:
     aliases: tuple[str, ...] = ()
     path: str = ""
     meter: Meter | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def digest(self) -> str:
+        """A short text that is the same for rules that say the same."""
+        return digest(repr(self))
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:

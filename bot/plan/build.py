@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
@@ -235,10 +235,12 @@ class Planner:
         return found[1]
 
 
-def plan_of(job: Job, launches: Sequence[Launch]) -> LaunchPlan:
-    """The plan of a job from its launches."""
+def plan_of(job: Job, launches: Sequence[Launch], asked: Collection[Question] | None = None) -> LaunchPlan:
+    """The plan of a job from its launches, with the questions on whose answers they depend."""
     first, *others = launches
-    return LaunchPlan(job.entry, job.config, job.arm, job.scenario, job.arm_index, job.row, first, tuple(others))
+    return LaunchPlan(
+        job.entry, job.config, job.arm, job.scenario, job.arm_index, job.row, first, tuple(others), asked=asked
+    )
 
 
 def _giver(name: str, environment: dict[str, Variable], chain: list[Solved]) -> Giver:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -109,6 +109,8 @@ class LaunchPlan:
     launch: Launch
     others: tuple[Launch, ...] = ()
     problems: list[str] = field(default_factory=list)
+    asked: Collection[tuple[str, str]] | None = field(default=None, compare=False, repr=False)
+    """The questions to scripts and recipes on whose answers the launches depend; None where that is not known."""
 
 
 def word_text(word: Word) -> str:

@@ -8,20 +8,13 @@ another day, if every question still has the same answer. A broken file of launc
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import os
-import pickle
-import stat
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from botlint import __version__, schemas
+from botlint.core.cachefile import classes, code_digest, load_cached, save_cached
 from botlint.core.span import Span
 from botlint.core.unknown import Unknown
 from botlint.layouts.inferencex.configs import MASTER_SUFFIX
@@ -33,13 +26,7 @@ from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, 
 FORM = 2
 """Changes with the form of the file."""
 
-MAX_FILE = 64 << 20
-"""Bytes of a file that is read."""
-
-_CLASSES = {
-    (one.__module__, one.__qualname__): one
-    for one in (Alternative, Exit, Launch, Location, Role, Server, Span, Unknown)
-}
+_CLASSES = classes((Alternative, Exit, Launch, Location, Role, Server, Span, Unknown))
 
 MAX_VERSIONS = 3
 """Launches that are kept of one job, the newest first."""
@@ -83,7 +70,7 @@ class PlanStore:
             if found is None:
                 missing.append(index)
             else:
-                plans[index] = plan_of(jobs[index], found.launches)
+                plans[index] = plan_of(jobs[index], found.launches, self.answers[found.depends].keys())
         if missing:
             made = plan_jobs(planner, [jobs[index] for index in missing])
             numbers: dict[int, int] = {}
@@ -94,6 +81,7 @@ class PlanStore:
                     if number is None:
                         number = numbers[id(asked)] = self._number(asked, planner)
                     self._keep(keys[index], plan, number)
+                    plans[index] = replace(plan, asked=self.answers[number].keys())
         return [plan for plan in plans if plan is not None]
 
     def _holds(self, number: int, planner: Planner, holds: dict[int, bool]) -> bool:
@@ -121,7 +109,7 @@ class PlanStore:
 def digest_of_surroundings(planner: Planner) -> str:
     """A digest of what makes environments of rows: the workflows, the runner table, the mode, and botlint itself."""
     files = planner.files
-    digest = hashlib.blake2b(f"{FORM} {planner.mode} {_own_digest()}".encode(), digest_size=16)
+    digest = hashlib.blake2b(f"{FORM} {planner.mode} {code_digest(_MAKERS)}".encode(), digest_size=16)
     paths = [path for path in files.paths(".github") if path.endswith((".yml", ".yaml"))]
     table = planner.runners.path
     for path in dict.fromkeys([*paths, *([table] if table else [])]):
@@ -133,19 +121,6 @@ def digest_of_surroundings(planner: Planner) -> str:
     return digest.hexdigest()
 
 
-@cache
-def _own_digest() -> str:
-    """A digest of what makes plans in the installed package, by names, sizes and times of its files."""
-    root = Path(__file__).parent.parent
-    digest = hashlib.blake2b(__version__.encode(), digest_size=16)
-    for folder in (*(root / name for name in _MAKERS), Path(str(schemas.__file__)).parent / "catalogs"):
-        for path in sorted(folder.rglob("*")):
-            if path.suffix in (".py", ".json"):
-                facts = path.stat()
-                digest.update(f"\0{path}\0{facts.st_size}\0{facts.st_mtime_ns}".encode())
-    return digest.hexdigest()
-
-
 def _job_key(job: Job, surroundings: str) -> str:
     row = json.dumps(job.row, sort_keys=True, default=str)
     return hashlib.blake2b(f"{surroundings}\0{row}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -154,21 +129,11 @@ def _job_key(job: Job, surroundings: str) -> str:
 # ------------------------------------------------------------------------------------------------------------- on disk
 
 
-class _Reader(pickle.Unpickler):
-    """Makes plans and nothing else, whatever the file says."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        found = _CLASSES.get((module, name))
-        if found is None:
-            raise pickle.UnpicklingError(f"{module}.{name} is no part of a plan")
-        return found
-
-
 def load_store(path: Path) -> PlanStore:
     """The launches of a file; none if it is not there, of another version, or broken."""
     with suppress(Exception):
-        form, known, answers = _Reader(io.BytesIO(_content(path))).load()
-        if form == (FORM, _own_digest()):
+        form, known, answers = load_cached(path, _CLASSES)
+        if form == (FORM, code_digest(_MAKERS)):
             store = PlanStore(
                 {key: [Known(launches, depends) for launches, depends in ones] for key, ones in known.items()},
                 answers,
@@ -176,15 +141,6 @@ def load_store(path: Path) -> PlanStore:
             if _is_whole(store):
                 return store
     return PlanStore()
-
-
-def _content(path: Path) -> bytes:
-    """The content of a regular file of a bounded size; anything else raises OSError and does not block."""
-    with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
-        facts = os.fstat(stream.fileno())
-        if not stat.S_ISREG(facts.st_mode) or facts.st_size > MAX_FILE:
-            raise OSError("not a file of launches")
-        return stream.read(MAX_FILE)
 
 
 def _is_whole(store: PlanStore) -> bool:
@@ -213,27 +169,4 @@ def save_store(store: PlanStore, path: Path) -> None:
     """Writes launches beside the old file and puts them in its place; does nothing where that is not possible."""
     kept = list(store.known.items())[-MAX_JOBS:]
     known = {key: [(one.launches, one.depends) for one in ones] for key, ones in kept}
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                pickle.dump(((FORM, _own_digest()), known, store.answers), stream, protocol=pickle.HIGHEST_PROTOCOL)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-
-
-def store_path(repository: Path) -> Path | None:
-    """Where the launches of a repository are kept: in the user's cache folder, never in the repository itself.
-
-    None without such a folder. A relative one is none, as the XDG Base Directory Specification says.
-    """
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(base):  # noqa: PTH117
-        base = os.path.expanduser("~/.cache")  # noqa: PTH111 - that of Path raises without a home
-    if not os.path.isabs(base):  # noqa: PTH117
-        return None
-    name = hashlib.blake2b(str(repository.resolve()).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
-    return Path(base) / "botlint" / f"plans-{name}"
+    save_cached(path, ((FORM, code_digest(_MAKERS)), known, store.answers))

@@ -101,4 +101,4 @@ def entry_arms(entry: ConfigEntry) -> Iterator[EntryArm]:
 
 def all_arms(context: Context) -> tuple[EntryArm, ...]:
     """The arms of every entry of every master config."""
-    return tuple(arm for entry in context.planner.configs.entries.values() for arm in entry_arms(entry))
+    return tuple(arm for entry in context.configs.entries.values() for arm in entry_arms(entry))

@@ -40,9 +40,9 @@ def changed_entries(context: Context) -> tuple[ChangedEntry, ...]:
     base = context.base
     if base is None:
         return ()
-    names = context.planner.configs.entries
+    names = context.configs.entries
     covered = {name for entry in context.once(added) or () for key, _ in entry.keys for name in matches(key, names)}
-    before = base.planner.configs.entries
+    before = base.configs.entries
     found: dict[str, ChangedEntry] = {}
     for name, entry in names.items():
         old = before.get(name)

@@ -19,7 +19,7 @@ MAX_VISITED = 200_000
 
 def config_paths(context: Context) -> dict[str, str]:
     """Path and kind of each configuration file that the generator, CI or srtctl reads."""
-    planner = context.planner
+    masters, table = context.configs.paths, context.runners.path
     found: dict[str, str] = {}
     for path in context.files.paths(""):
         if not path.endswith((".yaml", ".yml")):
@@ -30,9 +30,9 @@ def config_paths(context: Context) -> dict[str, str]:
             found[path] = "golden acceptance"
         elif path == CHANGELOG:
             found[path] = "changelog"
-        elif path in planner.configs.paths:
+        elif path in masters:
             found[path] = "master config"
-        elif path == planner.runners.path:
+        elif path == table:
             found[path] = "runner table"
     return found
 
@@ -54,7 +54,7 @@ class Twice:
 
 def problems(context: Context, path: str) -> Sequence[Problem]:
     """What keeps parts of a file from being read; a master config is read by the generator's model already."""
-    configs = context.planner.configs
+    configs = context.configs
     if path in configs.paths:
         return [one for one in configs.problems if one.span.path == path and one.kind not in OF_ENTRIES]
     document = context.yaml(path)

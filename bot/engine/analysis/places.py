@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from botlint.core.span import Span
 from botlint.engine.analysis.recipe_places import is_recipe, key_place
@@ -11,15 +12,12 @@ from botlint.engine.context import Context
 from botlint.engine.views.base import Chain, whole_line
 from botlint.engine.views.job import JobSource
 from botlint.engine.views.server import ServerSource
+from botlint.engine.watch import small_value
 
 MAX_LINE = 4_000
 """Characters of a line that are searched."""
 
 MAX_SCRIPTS = 2_000
-
-
-def _memory(_context: Context) -> dict[object, Span | None]:
-    return {}
 
 
 def option_place(context: Context, chain: Chain, spelling: str, values: Sequence[str]) -> Span | None:
@@ -56,32 +54,32 @@ def _place(context: Context, chain: Chain, name: str, pattern: re.Pattern[str], 
         return None
     role = source.role.name if source.role is not None else ""
     path, line = _start(source)
-    memory = context.once(_memory)
     if is_recipe(path):
-        asked = (path, role, key, value)
-        if asked not in memory:
-            memory[asked] = key_place(context, path, role, key, value)
-        return memory[asked]
-    asked_here = (path, line, name)
-    if asked_here not in memory:
-        lines = list(_lines(context, path, pattern))
-        memory[asked_here] = lines[0] if len(lines) == 1 else None
-    return memory[asked_here] or _only(context, name, pattern) or _explained(context, chain, name, pattern)
+        asked = ("place", path, role, key, value)
+        return context.kept(asked, lambda context: key_place(context, path, role, key, value))
+    here = context.kept(("place", path, line, name), lambda context: _alone(context, path, pattern))
+    only = here or context.value(_only, name, pattern.pattern)
+    return only or _explained(context, chain, name, pattern)
 
 
-def _only(context: Context, name: str, pattern: re.Pattern[str]) -> Span | None:
+def _alone(context: Context, path: str, pattern: re.Pattern[str]) -> Span | None:
+    """The place of a name that only one line of a file has."""
+    lines = list(islice(_lines(context, path, pattern), 2))
+    return lines[0] if len(lines) == 1 else None
+
+
+@small_value
+def _only(context: Context, name: str, pattern: str) -> Span | None:
     """The place of a name that only one line of all scripts has."""
-    memory = context.once(_memory)
-    if name not in memory:
-        found: list[Span] = []
-        for path in context.once(_scripts):
-            source = context.files.text(path)
-            if source is not None and name in source.text:
-                found.extend(_lines(context, path, pattern))
-            if len(found) > 1:
-                break
-        memory[name] = found[0] if len(found) == 1 else None
-    return memory[name]
+    found: list[Span] = []
+    compiled = re.compile(pattern)
+    for path in context.once(_scripts):
+        source = context.files.text(path)
+        if source is not None and name in source.text:
+            found.extend(islice(_lines(context, path, compiled), 2))
+        if len(found) > 1:
+            return None
+    return found[0] if found else None
 
 
 def _scripts(context: Context) -> list[str]:
@@ -94,7 +92,7 @@ def _explained(context: Context, chain: Chain, name: str, pattern: re.Pattern[st
     if not isinstance(source, JobSource):
         return None
     runner = source.launch.runners[0]
-    solved, _ = context.planner.solve(source.job, runner)
+    solved = context.solve(source.job, runner)
     while solved is not None and solved.leaf.kind == "call" and solved.child is not None:
         solved = solved.child
     if solved is None:

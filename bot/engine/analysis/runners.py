@@ -29,7 +29,7 @@ def launcher_of(context: Context, runner: str) -> str:
 
 def launchers_for(context: Context, label: object) -> tuple[str, ...]:
     """The launcher scripts of the runners that a label stands for."""
-    runners = context.planner.runners.for_label(label) if isinstance(label, str) else ()
+    runners = context.runners.for_label(label) if isinstance(label, str) else ()
     return tuple(dict.fromkeys(launcher_of(context, runner.name) for runner in runners))
 
 

@@ -58,7 +58,7 @@ def shell_findings(context: Context) -> list[ShellFinding]:
     Nothing is run without a base unless the option says so, and never if it is `off`. That shellcheck is not installed
     or takes too long is noted.
     """
-    mode = str(context.options.get("shellcheck", "changed"))
+    mode = str(context.option("shellcheck", "changed"))
     if mode == "off" or (mode != "all" and context.base is None):
         return []
     texts: dict[str, str] = {}

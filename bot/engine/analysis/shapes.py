@@ -110,7 +110,7 @@ def _shape(kind: FileKind, span: Span, owner: str, complaint: Complaint, validat
 
 
 def _entries(context: Context) -> Iterator[Shape]:
-    configs = context.planner.configs
+    configs = context.configs
     wrong = [problem for problem in configs.problems if problem.kind in ("config-invalid", "duplicate-entry")]
     if not wrong:
         return
@@ -160,7 +160,7 @@ def _key_node(mapping: yaml.Mapping, step: str | int) -> yaml.Scalar | None:
 
 
 def _runner_table(context: Context) -> Iterator[Shape]:
-    runners = context.planner.runners
+    runners = context.runners
     if runners.path is None:
         return
     document = context.yaml(runners.path)

@@ -143,7 +143,7 @@ def _span(path: str, node: ast.expr) -> Span:
 
 def undispatched(context: Context) -> Iterator[Undispatched]:
     """Rows that no sweep runs, where a sweep runs others: started by a push, a schedule or a pull request."""
-    callers = context.planner.workflows.callers
+    callers = context.workflows.callers
     sweeps = [one for one in callers if one.trigger < DISPATCHED and not one.evaluation]
     if not sweeps:
         return

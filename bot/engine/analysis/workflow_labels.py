@@ -71,7 +71,7 @@ def prefixes(context: Context) -> frozenset[str]:
 
 def _prefixes(context: Context) -> frozenset[str]:
     found: set[str] = set()
-    for entry in context.planner.configs.entries.values():
+    for entry in context.configs.entries.values():
         node = entry.node.get("model-prefix") if isinstance(entry.node, YamlMapping) else None
         if isinstance(node, Scalar):
             found.add(node.text)

@@ -76,7 +76,7 @@ def rows_of_job(context: Context) -> Mapping[tuple[str, str], RowsOfJob]:
     """The rows of each workflow job that takes any, by workflow file and job."""
     found: dict[tuple[str, str], RowsOfJob] = {}
     shared: dict[tuple[Any, ...], RowsOfJob] = {}
-    for caller in context.planner.workflows.callers:
+    for caller in context.workflows.callers:
         level = caller.chain[caller.row_level]
         key = (level.workflow.path, level.job.id)
         if key in found:
@@ -95,7 +95,7 @@ def rows_of_job(context: Context) -> Mapping[tuple[str, str], RowsOfJob]:
 
 
 def _rows(context: Context, caller: Caller, kinds: tuple[Kind, ...]) -> RowsOfJob:
-    facts = context.planner.configs.facts
+    facts = context.configs.facts
     shapes = [facts.shapes.get((AGENTIC if agentic else FIXED, multinode)) for multinode, agentic in kinds]
     fields = {key for shape in shapes if shape is not None for key in shape.keys}
     fields.update(facts.late_keys, facts.component_keys, EVAL_FIELDS)

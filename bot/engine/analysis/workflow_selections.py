@@ -317,8 +317,8 @@ def _compare(left: ast.expr, op: ast.cmpop, right: ast.expr, item: str, row: Map
 
 def eval_rows(context: Context) -> Iterator[EvalRows]:
     """Kinds of eval rows that only a job of evals of another kind can take, with the fields that it then misses."""
-    facts = context.planner.configs.facts
-    callers = context.planner.workflows.callers
+    facts = context.configs.facts
+    callers = context.workflows.callers
     marked = {
         (False, True): facts.evals.agentic_single,
         (True, True): facts.evals.agentic_multi,

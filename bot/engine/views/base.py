@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from botlint.core.span import Span
+from botlint.engine.watch import Watch
 
 if TYPE_CHECKING:
     from botlint.engine.context import Context
@@ -38,6 +39,7 @@ class Core:
     """The facts and places of one thing.
 
     `key` says without a position which thing it is (a name): it becomes the subject of fingerprints.
+    `children` are the records below it by view, with what was asked to make them.
     `unknown` names, per map fact, the keys that are there or may be there with a value that is not known.
     An anchor is a span, or a function that finds it when a finding needs it; `families` find the anchors `HEAD.NAME` of
     any name.
@@ -48,7 +50,7 @@ class Core:
     anchors: Mapping[str, Anchor] = field(default_factory=dict)
     unknown: Mapping[str, frozenset[str]] = field(default_factory=dict)
     families: Mapping[str, Family] = field(default_factory=dict)
-    children: dict[str, tuple[Core, ...]] = field(default_factory=dict, repr=False)
+    children: dict[str, tuple[tuple[Core, ...], Watch]] = field(default_factory=dict, repr=False)
     source: object = field(default=None, repr=False)
     named: bool = field(default=False, repr=False)
     """Set when the facts have their full names."""

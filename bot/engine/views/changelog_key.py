@@ -17,8 +17,8 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
     if not isinstance(source, Listed) or not source.is_looked_at:
         return
     entry = source.entry
-    names = context.planner.configs.entries
-    lost = any(problem.kind == "yaml-syntax" for problem in context.planner.configs.problems)
+    names = context.configs.entries
+    lost = any(problem.kind == "yaml-syntax" for problem in context.configs.problems)
     for key, span in entry.keys:
         found = matches(key, names)
         if not found and lost:

@@ -33,7 +33,7 @@ def _usual(context: Context) -> _Usual:
     precisions: Counter[str] = Counter()
     frameworks: Counter[str] = Counter()
     of_model: dict[str, Counter[str]] = {}
-    for entry in context.planner.configs.entries.values():
+    for entry in context.configs.entries.values():
         if not isinstance(entry.values, dict):
             continue
         model, prefix = str(entry.values.get("model")), str(entry.values.get("model-prefix"))
@@ -45,7 +45,7 @@ def _usual(context: Context) -> _Usual:
 
 
 def _build(context: Context, _chain: Chain) -> Iterator[Core]:
-    for entry in context.planner.configs.entries.values():
+    for entry in context.configs.entries.values():
         if isinstance(entry.values, dict):
             yield _core(context, entry, entry.values)
 
@@ -100,7 +100,7 @@ def _core(context: Context, entry: ConfigEntry, fields: Mapping[str, object]) ->
 
 
 def _add_runner(context: Context, values: dict[str, FactValue], label: str) -> None:
-    table = context.planner.runners
+    table = context.runners
     values["hardware"] = hardware(label)
     values["runner_is_cluster"] = label.startswith(CLUSTER)
     if not table.labels:

@@ -51,7 +51,7 @@ def plain_model(name: str) -> str:
 def curves(context: Context) -> Mapping[str, tuple[Curve, ...]]:
     """The curves by plain model name."""
     found: dict[str, list[Curve]] = {}
-    for path in context.files.paths():
+    for path in context.files.paths(FOLDER.rstrip("/")):
         if path.startswith(FOLDER) and path.endswith((".yaml", ".yml")):
             document = context.yaml(path)
             for curve in _curves(document, path) if document is not None else ():

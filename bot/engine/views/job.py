@@ -125,7 +125,7 @@ def _facts() -> tuple[Fact, ...]:
 
 
 def _build(context: Context, chain: Chain) -> Iterator[Core]:
-    hardware = context.planner.runners.hardware
+    hardware = context.runners.hardware
     for job, plan in zip(context.jobs, context.plans, strict=True):
         node = hardware.get(str(job.row.get("runner", "")))
         for launch in (plan.launch, *plan.others):

@@ -37,10 +37,6 @@ def _facts() -> tuple[Fact, ...]:
     )
 
 
-def _pairs(context: Context) -> dict[tuple[int, int], Core]:
-    return {}
-
-
 def _build(context: Context, chain: Chain) -> Iterator[Core]:
     servers = {core.values.get("server.role"): core for core in SERVER.build(context, chain)}
     prefill, decode = servers.get("prefill"), servers.get("decode")
@@ -49,11 +45,8 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
         return
     if prefill.values.get("server.engine") != decode.values.get("server.engine"):
         return
-    known = context.once(_pairs)
-    key = (id(prefill), id(decode))
-    if key not in known:
-        known[key] = _pair(prefill, decode, context, chain)
-    yield known[key]
+    key = ("pair", id(prefill), id(decode))
+    yield context.kept(key, lambda context: _pair(prefill, decode, context, chain))
 
 
 def _pair(prefill: Core, decode: Core, context: Context, chain: Chain) -> Core:

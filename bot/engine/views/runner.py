@@ -16,14 +16,14 @@ MAX_LISTED = 20
 def _users(context: Context) -> dict[str, list[str]]:
     """The entries by the label that they ask for."""
     found: dict[str, list[str]] = {}
-    for name, entry in context.planner.configs.entries.items():
+    for name, entry in context.configs.entries.items():
         if isinstance(entry.values, dict):
             found.setdefault(str(entry.values.get("runner")), []).append(name)
     return found
 
 
 def _build(context: Context, _chain: Chain) -> Iterator[Core]:
-    table = context.planner.runners
+    table = context.runners
     there = context.once(launchers)
     if not there:
         return

@@ -15,6 +15,7 @@ from botlint.engine.analysis.serving import NUMBERS, SIZES, TEXTS, Reading, flag
 from botlint.engine.context import Context
 from botlint.engine.views.base import Chain, Core, Fact, FactValue, Family, View, whole_line
 from botlint.engine.views.job import MODEL_FACTS, JobSource, model_values
+from botlint.engine.watch import small_value
 from botlint.plan.model import Role, Server, Word, word_text
 
 MAX_STEP = 20_000
@@ -126,7 +127,6 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
     server = source.launch.server
     image = str(source.job.row.get("image", ""))
     known = context.once(_interned)
-    speculating = context.once(_speculating)
     for role in server.roles or (None,):
         argv = role.argv if role is not None else server.argv
         env = role.env if role is not None else server.env
@@ -142,8 +142,9 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
             where,
         )
         core = known.get(key)
+        speculates = context.value(_path_speculates, where[0])
         if core is None:
-            core = _core(server, role, image, where, where[0] in speculating)
+            core = _core(server, role, image, where, speculates)
             if len(known) < MAX_STEP:
                 known[key] = core
         yield core
@@ -163,12 +164,18 @@ def _speculating(context: Context) -> frozenset[str]:
     return frozenset(found)
 
 
+@small_value
+def _path_speculates(context: Context, path: str) -> bool:
+    """Whether a file starts some server with options of speculation."""
+    return path in context.once(_speculating)
+
+
 def _is_speculative(word: Word) -> bool:
     text = word if isinstance(word, str) else word[0] if word and isinstance(word[0], str) else ""
     return text.startswith(("--spec", "--num-spec", "--num_spec"))
 
 
-def _core(server: Server, role: Role | None, image: str, where: tuple[str, int], speculating: bool) -> Core:
+def _core(server: Server, role: Role | None, image: str, where: tuple[str, int], speculates: bool) -> Core:
     engine = CATALOGS.get(server.framework, "") or ("trtllm" if server.framework == "trtllm" else "")
     catalog = load(engine) if engine in FRAMEWORKS else None
     facts = resolve_image(image)
@@ -182,7 +189,7 @@ def _core(server: Server, role: Role | None, image: str, where: tuple[str, int],
         "server.framework": server.framework,
         "server.engine": engine,
         "server.path": where[0],
-        "server.path_speculates": speculating,
+        "server.path_speculates": speculates,
         "server.versions": list(versions),
         "server.argv": [word_text(word) for word in argv],
     }

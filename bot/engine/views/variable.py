@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 
 from botlint.catalogs.catalog import FRAMEWORKS, Catalog, Variable, load
 from botlint.core.span import Span
@@ -16,6 +16,7 @@ from botlint.engine.context import Context
 from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactValue, View
 from botlint.engine.views.flag import frame_of
 from botlint.engine.views.server import ServerSource
+from botlint.engine.watch import small_value
 from botlint.plan.model import Word
 
 _CODE = (".sh", ".bash", ".py", ".j2", ".jinja")
@@ -47,6 +48,13 @@ def _read_here(context: Context) -> frozenset[str]:
     return frozenset(names)
 
 
+@small_value
+def _is_used(context: Context, name: str) -> bool:
+    """Whether a script of the repository reads a framework's name."""
+    return name in context.once(_read_here)
+
+
+@small_value
 def _is_read(context: Context, name: str) -> bool:
     """Whether a script of the repository reads a variable."""
     read = re.compile(rf"\$\{{?{re.escape(name)}\b|[\"']{re.escape(name)}[\"']")
@@ -68,10 +76,6 @@ def _with_prefix(name: str, frame: Frame | None) -> str:
     return ""
 
 
-def _interned(_context: Context) -> dict[object, Core]:
-    return {}
-
-
 @cache
 def _prefixes() -> tuple[str, ...]:
     return tuple(prefix for framework in FRAMEWORKS for prefix in load(framework).prefixes)
@@ -81,16 +85,11 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
     source = chain[-1].source
     if not isinstance(source, ServerSource):
         return
-    known = context.once(_interned)
     frame, prefixes = frame_of(source), _prefixes()
     for name, word in source.env.items():
         # What no framework owns is the same for all.
         by = frame if name.startswith(prefixes) or _with_prefix(name, frame) else None
-        key = (by, name, word)
-        core = known.get(key)
-        if core is None:
-            core = known[key] = _core(context, name, word, by)
-        yield core
+        yield context.kept(("variable", by, name, word), partial(_core, name=name, word=word, frame=by))
 
 
 def _core(context: Context, name: str, word: Word, frame: Frame | None) -> Core:
@@ -108,12 +107,12 @@ def _core(context: Context, name: str, word: Word, frame: Frame | None) -> Core:
     values["owned"] = own is not None or bool(slip)
     if slip and frame is not None:
         values |= {"release": frame.release, "certain": frame.certain, "custom": frame.custom, "known": False}
-        values |= {"used_here": _is_read(context, name), "ever": False, "closest": slip, "near": True}
+        values |= {"used_here": context.value(_is_read, name), "ever": False, "closest": slip, "near": True}
     if own is not None:
         values |= {"release": own.release, "certain": own.certain, "custom": own.custom}
         _judge(values, name, value, own)
         if not values["known"]:
-            values["used_here"] = name in context.once(_read_here)
+            values["used_here"] = context.value(_is_used, name)
 
     def written(context: Context, chain: Chain) -> Span | None:
         return variable_place(context, chain, name, value)

@@ -205,7 +205,7 @@ def test_an_explanation_of_jobs_that_other_processes_planned(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("botlint.plan.parallel.MIN_JOBS", 1)
-    monkeypatch.setattr("botlint.plan.parallel._processors", lambda: 2)
+    monkeypatch.setattr("botlint.core.processes.processors", lambda: 2)
     assert main(["plan", *REPO, "--where", "conc=4", "--explain", "PORT", "--format", "json"]) == 0
     explanations = validated(capsys.readouterr().out, "explanation")["explanations"]
     assert {job["entry"] for one in explanations for job in one["jobs"]} >= {ENTRY, "gptoss-fp4-b200-vllm"}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from plan_fixtures import EXAMPLES, RECIPE, make_repository
 
+from botlint.core import processes
 from botlint.core.errors import CannotFinish
 from botlint.layouts.inferencex.jobs import Job
 from botlint.plan import parallel
@@ -26,19 +27,17 @@ def small_work_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _use(monkeypatch: pytest.MonkeyPatch, processors: int) -> list[int]:
-    """Makes a number of processors available; the list grows by the ids of the processes that are started."""
+    """Pretends to have so many processors; gives the process ids of the children that are started from now on."""
     started: list[int] = []
-    start = parallel._start
+    start = processes._start
 
-    def noted(
-        planner: Planner, jobs: Sequence[Job], share: parallel._Share, make: parallel.Make[object]
-    ) -> tuple[int, int]:
-        child = start(planner, jobs, share, make)
+    def noted(make: Callable[[], object]) -> tuple[int, int]:
+        child = start(make)
         started.append(child[0])
         return child
 
-    monkeypatch.setattr(parallel, "_processors", lambda: processors)
-    monkeypatch.setattr(parallel, "_start", noted)
+    monkeypatch.setattr(processes, "processors", lambda: processors)
+    monkeypatch.setattr(processes, "_start", noted)
     return started
 
 
@@ -50,7 +49,7 @@ def _is_gone(pid: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize(("processors", "children"), [(1, 0), (2, 1), (3, 2), (64, parallel.MAX_PROCESSES - 1)])
+@pytest.mark.parametrize(("processors", "children"), [(1, 0), (2, 1), (3, 2), (64, processes.MAX_PROCESSES - 1)])
 def test_plans_and_problems_are_those_of_one_process(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, processors: int, children: int
 ) -> None:
@@ -80,13 +79,10 @@ def test_plans_come_in_the_order_of_the_jobs(monkeypatch: pytest.MonkeyPatch) ->
         assert [plan.job for plan in parallel.plan_jobs(planner, jobs)] == [job.row for job in jobs]
 
 
-@pytest.mark.parametrize("most", [1, 2, parallel.MAX_GROUPS])
-def test_each_label_is_planned_in_one_process(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    monkeypatch.setattr(parallel, "MAX_GROUPS", most)
+def test_each_label_is_planned_in_one_process() -> None:
     with open_files(EXAMPLES) as files:
         jobs = Planner(files).jobs
     parts = parallel._groups(jobs)
-    assert len(parts) <= most + 1
     assert sorted(index for part in parts for index in part) == list(range(len(jobs)))
     labels = [{str(jobs[index].row["runner"]) for index in part} for part in parts]
     assert sum(map(len, labels)) == len(set().union(*labels))

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from botlint.core.cachefile import cache_path
 from botlint.layouts.inferencex.job import Job
 from botlint.plan.build import Planner
 from botlint.plan.files import Question
 from botlint.plan.model import LaunchPlan
 from botlint.plan.parallel import plan_jobs_with_questions
-from botlint.plan.store import PlanStore, load_store, save_store, store_path
+from botlint.plan.store import PlanStore, load_store, save_store
 from botlint.repo.memory import MemoryFiles
 from botlint.repo.open import open_files
 
@@ -152,7 +153,7 @@ def test_a_pipe_in_the_place_of_the_file_is_a_miss(tmp_path: Path) -> None:
 def test_where_the_file_is(cache: str, home: str, wanted: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", cache)
     monkeypatch.setenv("HOME", home)
-    found = store_path(Path())
+    found = cache_path(Path(), "plans")
     assert (None if found is None else str(found.parent)) == wanted
 
 
