@@ -7,6 +7,7 @@ This is the only module that knows DBOS (https://docs.dbos.dev, MIT). What it pr
 
 from __future__ import annotations
 
+import contextvars
 import logging
 import math
 import threading
@@ -124,7 +125,8 @@ class Engine:
         }
         if delay > 0:
             options["delay_seconds"] = delay
-        DBOS.enqueue_workflow_with_options(options, dict(body))  # type: ignore[arg-type]
+        # A task that submits another one does so as anybody would, not as a step of itself.
+        contextvars.Context().run(DBOS.enqueue_workflow_with_options, options, dict(body))  # type: ignore[arg-type]
 
     def state(self, task: str) -> str | None:
         """What became of a task: `waiting`, `running`, `done`, `failed`, or None for an unknown one."""

@@ -95,6 +95,21 @@ def test_a_known_task_runs_once_and_a_failed_one_again_when_it_comes_again(datab
 
 
 @pytest.mark.usefixtures("engines")
+def test_a_task_may_submit_another_one(database: Database) -> None:
+    record = Recorder()
+    engine = Engine(database.url, "one", poll=0.02)
+
+    def run(task: str, body: Body) -> Body:
+        if body["left"]:
+            assert engine.submit(f"{task}+", "a", {"lane": "a", "left": body["left"] - 1}) == "new"
+        return record(task, body)
+
+    engine.start(run)
+    engine.submit("a", "a", {"lane": "a", "left": 2})
+    wait_for(lambda: record.ended() == ["a", "a+", "a++"])
+
+
+@pytest.mark.usefixtures("engines")
 def test_a_delayed_task_waits_without_keeping_its_lane(database: Database) -> None:
     record = Recorder()
     engine = Engine(database.url, "one", poll=0.02)
