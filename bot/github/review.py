@@ -430,7 +430,20 @@ class _Publisher:
                 self._anchored_again = True
                 self._place(self._github.files(self._number))
                 raise _AnchoredAgain from None
-            self._post_halves(wanted)
+            # Lines that GitHub does not show are the first to be doubted.
+            shown = [one for one in wanted if self._is_shown(one)]
+            for one in wanted:
+                if not self._is_shown(one):
+                    self._post_instead(one)
+            if shown and len(shown) < len(wanted):
+                self._post(shown)
+            elif shown:
+                self._post_halves(shown)
+
+    def _is_shown(self, wanted: Wanted) -> bool:
+        """Whether GitHub gave the patch of a comment's file."""
+        file = self._diff.files.get(wanted.path)
+        return file is not None and file.patch is not None
 
     def _post_halves(self, wanted: Sequence[Wanted]) -> None:
         """Posts what GitHub takes: halves of what it refused, down to the single comments that it does not take."""
@@ -457,8 +470,12 @@ class _Publisher:
             self._github.create_review_comment(self._number, self._head, comment)
         except Unprocessable as error:
             log.warning("told on the file instead: %s", error)
-            self._on_files.add(wanted.fingerprint)
-            self._post_on_file(wanted.on_file)
+            self._post_instead(wanted)
+
+    def _post_instead(self, wanted: Wanted) -> None:
+        """Posts on the file what cannot be told on its lines."""
+        self._on_files.add(wanted.fingerprint)
+        self._post_on_file(wanted.on_file)
 
     def _post_on_file(self, wanted: Wanted) -> None:
         try:
