@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from botlint.github.client import Client
 from botlint.github.models import Identity
 from botlint.github.review import Options, Outcome, review
 from botlint.repo.files import Files
+from botlint.repo.tree import TreeFiles
 
 MARKER = re.compile(r"<!-- botlint:v1 fp=([0-9a-f]{16}) -->")
 SUMMARY = "<!-- botlint:v1 summary -->"
@@ -25,20 +25,23 @@ MAX_CALLS = 25
 class Analyses:
     """Analyses of changes, each made once: commits have the same names on every fake.
 
-    For tests of what is posted; what comes out is as if it came from another process.
+    For tests of what is posted. What was not read for the analysis is not there.
     """
 
     def __init__(self, kept: Kept) -> None:
         self._kept = kept
-        self._made: dict[tuple[str, str], bytes] = {}
+        self._made: dict[tuple[str, str], Analysis] = {}
 
     def __call__(self, base: Files, head: Files, *, ignored: Mapping[str, str], changed: Sequence[str]) -> Analysis:
         key = (base.label, head.label)
         if key not in self._made:
             kept = Kept(self._kept.blobs, self._kept.plans)
-            self._made[key] = pickle.dumps(analyse(base, head, kept, ignored=ignored, changed=changed))
-        found: Analysis = pickle.loads(self._made[key])
-        return found
+            found = analyse(base, head, kept, ignored=ignored, changed=changed)
+            for files in (found.base, found.head):
+                if isinstance(files, TreeFiles):
+                    files.read_with(lambda wanted: {})
+            self._made[key] = replace(found, context=None, _lines={})
+        return self._made[key]
 
 
 @dataclass

@@ -102,6 +102,9 @@ def _changed(
     lines_new = text_lines(objects, new) if new is not None else []
     if lines_old is None or lines_new is None:
         return Changed(path, previous, status, old, new, None, 0, 0)
+    if len(lines_old) + len(lines_new) > 4 * limits.patch_lines:
+        # Never shown, and not worth a comparison.
+        return Changed(path, previous, status, old, new, None, len(lines_new), len(lines_old))
     text = patch(lines_old, lines_new)
     body = [line for line in text.split("\n") if not line.startswith("@@")]
     additions = sum(line.startswith("+") for line in body)
