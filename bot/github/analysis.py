@@ -15,6 +15,7 @@ from botlint.core.finding import Finding, Report, Summary, summarize
 from botlint.core.ruleinfo import RuleInfo
 from botlint.engine.check import check
 from botlint.engine.context import Context, PlanJobs
+from botlint.engine.keep import KeptParts
 from botlint.engine.policy import Policy, make_policy
 from botlint.engine.rules import Rule, builtin_rules
 from botlint.engine.settings import Settings, read_settings
@@ -59,6 +60,7 @@ class Kept:
 
     blobs: BlobCache = field(default_factory=BlobCache)
     plans: PlanStore = field(default_factory=PlanStore)
+    parts: KeptParts = field(default_factory=KeptParts)
     bases: OrderedDict[str, Base] = field(default_factory=OrderedDict)
 
     def plan_jobs(self, planner: Planner, jobs: Sequence[Job]) -> list[LaunchPlan]:
@@ -166,7 +168,7 @@ def analyse(
     try:
         before = kept.base(base)
         context = Context(head, kept.plan_jobs, before.context)
-        report = check(context, before.policy.rules, before.policy.adjust)
+        report = check(context, before.policy.rules, before.policy.adjust, kept.parts)
     except UsageError as error:
         failed = Report((), Summary(), (), (str(error),))
         return Analysis(failed, None, Settings(), {}, head, base, broken=str(error))
