@@ -55,10 +55,12 @@ class Twice:
 def problems(context: Context, path: str) -> Sequence[Problem]:
     """What keeps parts of a file from being read; a master config is read by the generator's model already."""
     configs = context.configs
+    document = context.yaml(path)
+    if document is None:
+        return [one for one in context.files.problems if one.span.path == path and one.kind == "too-large"]
     if path in configs.paths:
         return [one for one in configs.problems if one.span.path == path and one.kind not in OF_ENTRIES]
-    document = context.yaml(path)
-    return () if document is None else document.problems
+    return document.problems
 
 
 OF_ENTRIES = frozenset({"config-invalid", "duplicate-entry"})

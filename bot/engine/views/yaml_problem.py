@@ -35,7 +35,7 @@ def _cores(
             "problem": problem.kind,
             "detail": problem.message,
             "used": used,
-            "unreadable": problem.kind in ("yaml-syntax", "yaml-depth", "yaml-size"),
+            "unreadable": problem.kind in ("yaml-syntax", "yaml-depth", "yaml-size", "too-large"),
         }
         anchors: dict[str, Anchor] = {"place": problem.span}
         key = ""
@@ -71,7 +71,7 @@ VIEW = View(
         Fact("problem", "string", "yaml-syntax, duplicate-key, unknown-tag, bad-value ..."),
         Fact("detail", "string", "what the reader says"),
         Fact("used", "bool", "the file is read by the generator, by CI or by a job of an entry"),
-        Fact("unreadable", "bool", "readers refuse the file because of it"),
+        Fact("unreadable", "bool", "the file is not read because of it"),
         Fact("key", "string", "the key that is there twice"),
         Fact("first_line", "int", "line of the earlier of both"),
         Fact("same", "bool", "both have the same value"),
