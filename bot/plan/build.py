@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Literal
 
 from botlint.core.errors import CannotFinish
@@ -309,6 +310,8 @@ class _Reading:
         launcher, recipe = self._scripts(chain)
         recipe = self._submitted(chain, server) or recipe
         possible = self._possible(chain, outcome, server, exit_, reason)
+        if server is not None:
+            server = replace(server, origins=self._origins(chain, server))
         return Launch(self.runners, launcher, recipe, outcome, exit_, server, reason, at, possible)
 
     def _outcome(self, chain: list[Solved]) -> tuple[Outcome, Exit | None, Server | None, str | None, Location | None]:
@@ -351,17 +354,26 @@ class _Reading:
             framework = identify([w if isinstance(w, str) else None for w in argv]) or ""
             version = image_version(self.image, framework)
             roles = tuple(group(starts)) if len(starts) > 1 else ()
-            place = start.place
-            origins = self._origins(chain, argv)
-            return Server(framework, version, place.path, place.line, argv, env, runtime_env, roles, origins)
+            return Server(framework, version, start.place.path, start.place.line, argv, env, runtime_env, roles)
         argv, env, runtime_env, _ = self._start(chain)
         version = image_version(self.image, recipe.framework)
-        origins = {**self._origins(chain, argv), **recipe.origins}
-        return Server(
-            recipe.framework, version, recipe.path, recipe.line, argv, env, runtime_env, recipe.roles, origins
-        )
+        return Server(recipe.framework, version, recipe.path, recipe.line, argv, env, runtime_env, recipe.roles)
 
-    def _origins(self, chain: list[Solved], argv: Sequence[Word]) -> Origins:
+    def _origins(self, chain: list[Solved], server: Server) -> Origins:
+        """Where the values of a server and of its roles are written."""
+        start = chain[-1].leaf.server
+        assert start is not None
+        parts = [("", self._origins_of(chain, server.argv))]
+        if start.submitted is not None:
+            parts.append(("", self.planner.recipes.server(start, chain[-1].inputs).origins))
+        elif server.roles:
+            ways = [(way, self._start(way).argv) for way in self._together(chain, 0)]
+            for role in server.roles:
+                way = next(way for way, argv in ways if argv == role.argv)
+                parts.append((role.name, self._origins_of(way, role.argv)))
+        return self.planner.origins.joined(parts)
+
+    def _origins_of(self, chain: list[Solved], argv: Sequence[Word]) -> Origins:
         start = chain[-1].leaf.server
         assert start is not None
         names = [name for name, _ in self.planner.changed_names(chain, start.environment)]

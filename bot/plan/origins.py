@@ -74,6 +74,8 @@ class OriginFinder:
         self._spelt: dict[int, tuple[object, dict[str, dict[int, int]]]] = {}
         self._workflow: dict[tuple[int, str], tuple[Mark, ...]] = {}
         self._known: dict[tuple[int, ...], tuple[object, dict[str, tuple[Mark, ...]]]] = {}
+        self._levels: dict[tuple[int, ...], dict[str, list[Mark]]] = {}
+        self._joined: dict[tuple[object, ...], tuple[object, Origins]] = {}
 
     def origins(
         self, chain: Sequence[Solved], environment: JobEnvironment, names: Sequence[str], argv: Sequence[Word]
@@ -87,12 +89,25 @@ class OriginFinder:
             found = self._known[key] = (kept, dict(self._find(chain, environment, names, argv)))
         return found[1]
 
+    def joined(self, parts: Sequence[tuple[str, Origins]]) -> Origins:
+        """The marks of several servers that start together, each with the name of its role."""
+        if len(parts) == 1:
+            return parts[0][1]
+        key = tuple((role, id(origins)) for role, origins in parts)
+        found = self._joined.get(key)
+        if found is None:
+            whole = {f"{role} {name}" if role else name: marks for role, part in parts for name, marks in part.items()}
+            found = self._joined[key] = (tuple(parts), whole)
+        return found[1]
+
     def _find(
         self, chain: Sequence[Solved], environment: JobEnvironment, names: Sequence[str], argv: Sequence[Word]
     ) -> Iterator[tuple[str, tuple[Mark, ...]]]:
         start = chain[-1].leaf.server
         assert start is not None
-        way = _Way(chain, lambda name: self._given(name, environment))
+        ids = (id(environment.via), *(id(solved.leaf) for solved in chain))
+        known = [self._levels.setdefault(ids[: level + 1], {}) for level in range(len(chain))]
+        way = _Way(chain, lambda name: self._given(name, environment), known)
         last = len(chain) - 1
         for name in names:
             yield name, way.marks(way.variable(start.environment[name], last))
@@ -139,9 +154,16 @@ class OriginFinder:
 class _Way:
     """Follows values from the server back to what the job was given."""
 
-    def __init__(self, chain: Sequence[Solved], workflow: Callable[[str], tuple[Mark, ...]]) -> None:
+    def __init__(
+        self,
+        chain: Sequence[Solved],
+        workflow: Callable[[str], tuple[Mark, ...]],
+        known: Sequence[dict[str, list[Mark]]],
+    ) -> None:
         self.chain = chain
         self.workflow = workflow
+        self.known = known
+        """The marks of inputs by the level of their process, which depend on what is above."""
 
     def marks(self, marks: Sequence[Mark]) -> tuple[Mark, ...]:
         """Each mark once, the last ones where they are many."""
@@ -160,6 +182,12 @@ class _Way:
 
     def given(self, name: str, level: int) -> list[Mark]:
         """The marks of an input of the process of a level."""
+        found = self.known[level].get(name)
+        if found is None:
+            found = self.known[level][name] = self._given(name, level)
+        return found
+
+    def _given(self, name: str, level: int) -> list[Mark]:
         call = self.chain[level].inputs.call
         if level == 0 or call is None:
             return list(self.workflow(name))

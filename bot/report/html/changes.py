@@ -12,6 +12,9 @@ from botlint.report.html.findings import entry_link
 from botlint.report.html.markup import place, tag, text
 from botlint.report.options import Page, counted
 
+MAX_NAME = 200
+"""Characters of the name of a change."""
+
 MAX_GROUPS = 300
 MAX_OPEN = 12
 MAX_ENTRIES = 20
@@ -139,7 +142,7 @@ def _change(shared: SharedChange, group: DiffGroup, page: Page) -> Iterator[str]
     removed = all(value is None for value in shared.new)
     kind = "added" if added else "removed" if removed else "changed"
     sign = {"added": "+", "removed": "−", "changed": "~"}[kind]
-    name = f"<code>{text(change.name, 400)}</code> " if change.name else ""
+    name = f"<code>{text(_middle(change.name))}</code> " if change.name else ""
     role = f" of <code>{text(change.role, 100)}</code>" if change.role else ""
     on = f" on {text(change.runners, 200)}" if change.runners else ""
     yield f'<tr class="{kind}"><th scope="row"><span class="sign" aria-hidden="true">{sign}</span> {name}'
@@ -167,6 +170,11 @@ def _written(plan: LaunchPlan, shared: SharedChange, url: str) -> str:
             return ""
         at = marks[-1][1:]
     return f'<span class="end">{place(*at, url)}</span>'
+
+
+def _middle(name: str) -> str:
+    """A name; of a long one, which lists conditions, the start and the end."""
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME // 2]} … {name[-MAX_NAME // 2 :]}"
 
 
 def _values(values: Sequence[str | None]) -> str:

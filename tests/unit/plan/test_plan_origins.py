@@ -136,3 +136,21 @@ def test_rows(tmp_path: Path) -> None:
     assert "image:" in lines[places["image"][1] - 1]
     assert "exp-name" in places
     assert "run-eval" not in places
+
+
+def test_roles_of_a_recipe_and_of_servers_side_by_side(tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "r")
+    found = 0
+    with open_files(repository) as files:
+        planner = Planner(files)
+        for job in planner.jobs:
+            server = planner.plan(job).launch.server
+            for role in () if server is None else server.roles:
+                for name, marks in server.origins.items():
+                    owner, _, option = name.partition(" ")
+                    if owner == role.name and option.startswith("--"):
+                        path, line = marks[-1][1:]
+                        text = (repository / path).read_text().splitlines()[line - 1]
+                        assert option.lstrip("-").replace("-", "_") in text.replace("-", "_"), name
+                        found += 1
+    assert found > 10
