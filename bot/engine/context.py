@@ -22,6 +22,7 @@ from botlint.plan.store import digest_of_surroundings
 from botlint.repo.files import Files
 
 if TYPE_CHECKING:
+    from botlint.engine.pull import Pull
     from botlint.layouts.inferencex.configs import Configs, Runners
     from botlint.layouts.inferencex.environments import Workflows
     from botlint.layouts.inferencex.job import Job
@@ -45,8 +46,9 @@ class _Cell:
 class Context:
     """One revision under check; everything that rules share is computed once, when the first of them needs it.
 
-    `base` is the revision that a change starts from, None when the whole revision is checked for itself. Whoever opens
-    a `watch` gets every question that was asked inside of it, of what was computed before too.
+    `base` is the revision that a change starts from, None when the whole revision is checked for itself; `pull` the
+    pull request under review, None outside of one. Whoever opens a `watch` gets every question that was asked inside
+    of it, of what was computed before too.
     """
 
     def __init__(
@@ -55,12 +57,14 @@ class Context:
         plan_jobs: PlanJobs,
         base: Context | None = None,
         options: Mapping[str, object] | None = None,
+        pull: Pull | None = None,
     ) -> None:
         self.files = WatchedFiles(files, self.ask, self._unread)
         self.plan_jobs = plan_jobs
         self.options = options or {}
         self.notes: dict[Note, None] = {}
         self._base = base
+        self._pull = pull
         self._cells: dict[Hashable, _Cell] = {}
         self._open: list[Watch] = []
         self._answers: dict[Question, str] = {}
@@ -114,8 +118,13 @@ class Context:
             return repr(self.place_of_entry(names[0]))
         if kind == "options":
             return digest(repr(sorted(self.options.items())))
-        # What depends on a base is not kept.
-        return "" if kind == "base" and self._base is None else _never()
+        if kind == "base-value" and self._base is not None:
+            return digest(repr(self._base.value(VALUES[names[0]], *names[1:]))) if names[0] in VALUES else _never()
+        if kind == "base-value":
+            return ""
+        # What depends on a base as a whole, or on a pull request, is not kept.
+        absent = (kind == "base" and self._base is None) or (kind == "pull" and self._pull is None)
+        return "" if absent else _never()
 
     def note(self, kind: NoteKind, message: str, path: str = "", line: int = 0) -> None:
         """Say that a part could not be looked at."""
@@ -170,6 +179,11 @@ class Context:
         self.ask(key)
         return found.value  # type: ignore[return-value]
 
+    def value_of_base(self, function: Callable[..., T], *texts: str) -> T | None:
+        """The same for the base; None without one."""
+        self.ask(("base-value", f"{function.__module__}.{function.__qualname__}", *texts))
+        return None if self._base is None else self._base.value(function, *texts)
+
     def _cell(self, key: Hashable, make: Callable[[Context], T]) -> T:
         found = self._cells.get(key)
         if found is None:
@@ -185,6 +199,12 @@ class Context:
         """The revision that a change starts from."""
         self.ask(("base",))
         return self._base
+
+    @property
+    def pull(self) -> Pull | None:
+        """The pull request under review."""
+        self.ask(("pull",))
+        return self._pull
 
     def option(self, name: str, default: object = None) -> object:
         """An option of the check."""
@@ -312,20 +332,22 @@ class Context:
 
     def yaml(self, path: str) -> YamlDocument | None:
         """A YAML file, read once; None if it is not there or not text."""
-        return self._file("yaml", path, load_yaml)
+        return self.of_file("yaml", path, load_yaml)
 
     def script(self, path: str) -> Script | None:
         """A shell script, read once; None if it is not there or not text."""
-        return self._file("script", path, lambda text, name: self._planner.world.script(name, text))
+        return self.of_file("script", path, lambda text, name: self._planner.world.script(name, text))
 
-    def _file(self, kind: str, path: str, read: Callable[[str, str], T]) -> T | None:
+    def of_file(self, kind: str, path: str, read: Callable[[str, str], T]) -> T | None:
+        """What `read` makes of a text and its path, once for the same text in both revisions; None without a text."""
+
         def make(_: Context) -> T | None:
             source = self.files.text(path)
             if source is None:
                 return None
             before = None if self._base is None else self._base.files.text(path)
             if self._base is not None and before is not None and before.text == source.text:
-                return self._base._file(kind, path, read)
+                return self._base.of_file(kind, path, read)
             return read(source.text, path)
 
         return self._cell((kind, path), make)

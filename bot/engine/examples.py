@@ -14,7 +14,9 @@ from botlint.core.finding import Finding, Fix
 from botlint.documents.plain import dump_plain
 from botlint.engine.check import check
 from botlint.engine.context import Context
+from botlint.engine.pull import Pull, PullCommit, Said
 from botlint.engine.rules import Rule
+from botlint.engine.settings import parse_settings
 from botlint.plan.build import Planner
 from botlint.plan.model import LaunchPlan
 from botlint.repo.memory import MemoryFiles
@@ -58,7 +60,10 @@ def run_examples(rule: Rule, apply: Apply | None = None) -> Iterator[Failure]:
 
 def _run(rule: Rule, example: Mapping[str, Any], apply: Apply | None) -> Iterator[str]:
     texts = example_files(example)
-    found, failures = check_texts(rule, texts, example.get("base"))
+    asked = example.get("pull")
+    base = example.get("base", {} if asked is not None else None)
+    pull = None if asked is None else example_pull(asked, texts, base or {})
+    found, failures = check_texts(rule, texts, base, pull)
     yield from failures
     wanted = _expected(rule, texts, example)
     places = sorted((one.span.path, one.span.line, one.message) for one in found)
@@ -91,14 +96,39 @@ def _same(wanted: tuple[str, int, str], place: tuple[str, int, str]) -> bool:
 
 
 def check_texts(
-    rule: Rule, texts: Mapping[str, str], base: Mapping[str, str | None] | None
+    rule: Rule, texts: Mapping[str, str], base: Mapping[str, str | None] | None, pull: Pull | None = None
 ) -> tuple[list[Finding], list[str]]:
     """The findings of one rule in a repository of these files; `base` is what its base revision has instead."""
     before = None
     if base is not None:
         before = Context(MemoryFiles({**texts, **base}), plan_all)
-    report = check(Context(MemoryFiles(texts), plan_all, before), [rule])
+    report = check(Context(MemoryFiles(texts), plan_all, before, pull=pull), [rule])
     return [one for one in report.findings if one.rule == rule.name], list(report.failures)
+
+
+def example_pull(asked: Mapping[str, Any], texts: Mapping[str, str], base: Mapping[str, str | None]) -> Pull:
+    """The pull request of an example; what it does not say is what an ordinary one has. `review` are settings.
+
+    Raises UsageError for settings that are none.
+    """
+    number = asked.get("number", 7)
+    settings = parse_settings(dump_plain({"version": 1, "review": asked.get("review", {})}))
+    return Pull(
+        number=number,
+        title=asked.get("title", "Tune the recipe"),
+        body=asked.get("body", ""),
+        author=asked.get("author", "author"),
+        url=f"https://github.com/acme/bench/pull/{number}",
+        draft=asked.get("draft", False),
+        labels=tuple(asked.get("labels", ())),
+        mergeable_state=asked.get("mergeable-state", "clean"),
+        changed=tuple(asked.get("changed", [path for path in base if texts.get(path) != base[path]])),
+        review=settings.review,
+        commits=tuple(PullCommit(**one) for one in asked["commits"]) if "commits" in asked else None,
+        behind=asked.get("behind"),
+        said=tuple(Said(**one) for one in asked.get("said", ())),
+        states={int(other.removeprefix("#")): state for other, state in asked.get("states", {}).items()},
+    )
 
 
 def plan_all(planner: Planner, jobs: Any) -> list[LaunchPlan]:

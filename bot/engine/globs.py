@@ -8,10 +8,11 @@ MAX_GLOB = 500
 """Characters of a glob."""
 
 
-def matches(pattern: str, path: str) -> bool:
+def matches(pattern: str, path: str, *, below: bool = True) -> bool:
     """Whether a glob takes a path: `*` and `?` inside a name, `**` for any folders, a folder for all below it.
 
-    A pattern without a slash takes a file or folder of that name anywhere, as in .gitignore.
+    A pattern without a slash takes a file or folder of that name anywhere, as in .gitignore. Without `below` a folder
+    does not take what is in it.
     """
     parts = _parts(pattern[:MAX_GLOB])
     names = path.split("/")
@@ -30,7 +31,7 @@ def matches(pattern: str, path: str) -> bool:
                     following[number + 1] = True
         reached = following
     # A pattern that takes a folder takes what is below it.
-    return any(reached[1:])
+    return any(reached[1:]) if below else reached[-1]
 
 
 @lru_cache(maxsize=1024)

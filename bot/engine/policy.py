@@ -31,6 +31,7 @@ def rule_info(rule: Rule) -> RuleInfo:
         rule.remedy_text,
         rule.sources,
         rule.aliases,
+        rule.asked_by,
     )
 
 
@@ -75,16 +76,19 @@ class Policy:
         infos = self.infos
         also = dict.fromkeys(place for one in findings for place in _paths(one))
         comments = [one for one in read_suppressions(context.files, also) if not self.settings.excludes(one.span.path)]
+        # A change that weakens the settings cannot allow itself to.
+        guards = {rule.name for rule in self.rules if rule.view == "weakened_setting"}
+        guarded = [one for one in findings if one.rule in guards]
         # What only a change can break is silent without a change: that proves nothing about its comments.
         ran = {rule.name for rule in self.rules if rule.scope != "pull-request"}
         findings = suppress(
-            findings,
+            [one for one in findings if one.rule not in guards],
             comments,
             infos.values(),
             ran=ran,
             require_reason=self.settings.require_suppression_reason,
         )
-        findings = list(self._levelled(findings, infos))
+        findings = list(self._levelled(sorted([*findings, *guarded], key=lambda one: one.order), infos))
         if not self.with_baseline:
             return findings
         return apply_baseline(findings, read_baseline(self.accepted or context.files, self.settings.baseline))

@@ -97,6 +97,7 @@ class Rule:
     fix_form: FixForm | None = None
     examples: tuple[Mapping[str, Any], ...] = ()
     aliases: tuple[str, ...] = ()
+    asked_by: str = ""
     path: str = ""
     meter: Meter | None = field(default=None, repr=False, compare=False)
 
@@ -207,6 +208,7 @@ def rule_from(data: Mapping[str, Any], family: str, path: str) -> Rule:
         else None,
         examples=tuple(_plain_list(data.get("examples"))),
         aliases=tuple(_plain_list(data.get("aliases"))),
+        asked_by=str(data.get("asked-by", "")),
         path=path,
     )
 

@@ -28,6 +28,12 @@ MAX_SETTINGS = 200_000
 MAX_COMMENTS = 100
 """Comments of one review that settings may ask for; GitHub slows down who posts more at once."""
 
+MAX_WORDS = 20_000
+"""Characters of a text that is said on pull requests."""
+
+MIN_PHRASE = 8
+"""Characters of the words that sign a pull request off."""
+
 MAX_ITEMS = 1_000
 """Entries of one list or mapping of the settings."""
 
@@ -49,13 +55,29 @@ class RuleSetting:
 
 
 @dataclass(frozen=True, slots=True)
+class SignOff:
+    """The words that sign a pull request off, and who may say them: code owners of what changes, or who may write."""
+
+    phrase: str
+    by: Literal["codeowners", "write"] = "codeowners"
+
+
+@dataclass(frozen=True, slots=True)
 class ReviewSettings:
-    """How pull requests are reviewed."""
+    """How pull requests are reviewed.
+
+    `first_contact` is a text, or the path of a file with one; `checklist` the heading below which all boxes of the
+    description have to be ticked, `*` for any.
+    """
 
     max_inline_comments: int = 30
     resolve_threads: bool = False
     drafts: Literal["summary", "off"] = "summary"
     fail_closed: bool = False
+    first_contact: str = ""
+    sign_off: SignOff | None = None
+    checklist: str = ""
+    require_dco: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +101,12 @@ class Settings:
             setting = self.rules.get(name)
             if setting is not None:
                 return setting.level
-        return rule.severity
+        asked = not rule.asked_by or bool(getattr(self.review, rule.asked_by.replace("-", "_"), False))
+        return rule.severity if asked else "off"
 
     def excludes(self, path: str) -> bool:
-        """Whether findings in a file are left out."""
-        return any(matches(pattern, path) for pattern in self.exclude)
+        """Whether findings in a file are left out; those about no file are not."""
+        return bool(path) and any(matches(pattern, path) for pattern in self.exclude)
 
     def fails(self, severity: Severity) -> bool:
         """Whether a finding of this severity reaches the fail level."""
@@ -221,6 +244,27 @@ def _text(node: Node) -> str:
     return node.value
 
 
+def _words(node: Node) -> str:
+    text = _text(node)
+    if not text.strip() or len(text) > MAX_WORDS:
+        _fail(node.span, f"expected a text of 1 to {MAX_WORDS} characters")
+    return text
+
+
+def _phrase(node: Node) -> str:
+    text = " ".join(_words(node).split())
+    if len(text) < MIN_PHRASE:
+        _fail(node.span, f"expected a phrase of at least {MIN_PHRASE} characters, which nobody says by chance")
+    return text
+
+
+def _sign_off(node: Node) -> SignOff:
+    values = {key.text: _SIGN_OFF[key.text](value) for key, value in _items(node, set(_SIGN_OFF))}
+    if "phrase" not in values:
+        _fail(node.span, "`phrase` is missing: the words that sign a pull request off")
+    return SignOff(**values)  # type: ignore[arg-type]
+
+
 def _truth(node: Node) -> bool:
     return _choice(node, (True, False))
 
@@ -258,11 +302,19 @@ def _items(node: Node, allowed: set[str] | None) -> Iterable[tuple[Scalar, Node]
         yield key, value
 
 
+_SIGN_OFF: dict[str, Callable[[Node], object]] = {
+    "phrase": _phrase,
+    "by": lambda node: _choice(node, ("codeowners", "write")),
+}
 _REVIEW: dict[str, Callable[[Node], object]] = {
     "max-inline-comments": _comments,
     "resolve-threads": _truth,
     "drafts": lambda node: _choice(node, ("summary", "off")),
     "fail-closed": _truth,
+    "first-contact": _words,
+    "sign-off": _sign_off,
+    "checklist": _words,
+    "require-dco": _truth,
 }
 _READERS: dict[str, Callable[[Node], object]] = {
     "version": _version,

@@ -10,6 +10,7 @@ from botlint.core.span import Span
 from botlint.engine.analysis import recipes
 from botlint.engine.analysis.arms import ROLES, EntryArm, all_arms
 from botlint.engine.analysis.runners import launchers_for
+from botlint.engine.watch import small_value
 
 if TYPE_CHECKING:
     from botlint.engine.context import Context
@@ -41,8 +42,21 @@ def uses(arm: EntryArm) -> Iterator[Use]:
 
 def recipe_of(context: Context, use: Use) -> str | None:
     """The repository's recipe that a setting names on the runners of its entry; None where there is none."""
-    path = recipes.as_recipe_path(use.argument)[0]
-    return context.once(recipes.overlays).find(path, launchers_for(context, use.arm.entry.values.get("runner")))
+    label = use.arm.entry.values.get("runner")
+    return recipe_for(context, use.argument, label if isinstance(label, str) else "")
+
+
+def recipe_of_base(context: Context, use: Use) -> str | None:
+    """The recipe of the base that a setting of the head would name in it."""
+    label = use.arm.entry.values.get("runner")
+    return context.value_of_base(recipe_for, use.argument, label if isinstance(label, str) else "")
+
+
+@small_value
+def recipe_for(context: Context, argument: str, label: str) -> str | None:
+    """The repository's recipe that an argument names on the runners of a label."""
+    path = recipes.as_recipe_path(argument)[0]
+    return context.once(recipes.overlays).find(path, launchers_for(context, label))
 
 
 def used_recipes(context: Context) -> dict[str, list[str]]:

@@ -157,7 +157,10 @@ class RecipeFile:
 
 def recipe_file(context: Context, path: str) -> RecipeFile | None:
     """A recipe of the revision; None if there is no such text file."""
-    document = context.yaml(path)
+    return context.of_file("recipe", path, lambda _, path: _recipe_file(path, context.yaml(path)))
+
+
+def _recipe_file(path: str, document: yaml.YamlDocument | None) -> RecipeFile | None:
     if document is None:
         return None
     root: Branch = {}

@@ -10,6 +10,8 @@ from botlint.engine.views.changed_entry import VIEW as CHANGED_ENTRY
 from botlint.engine.views.changelog_entry import VIEW as CHANGELOG_ENTRY
 from botlint.engine.views.changelog_file import VIEW as CHANGELOG_FILE
 from botlint.engine.views.changelog_key import VIEW as CHANGELOG_KEY
+from botlint.engine.views.changelog_link import VIEW as CHANGELOG_LINK
+from botlint.engine.views.checklist_item import VIEW as CHECKLIST_ITEM
 from botlint.engine.views.client_call import VIEW as CLIENT_CALL
 from botlint.engine.views.command_flag import VIEW as COMMAND_FLAG
 from botlint.engine.views.config_arm import VIEW as CONFIG_ARM
@@ -27,6 +29,8 @@ from botlint.engine.views.launcher_path import VIEW as LAUNCHER_PATH
 from botlint.engine.views.model_branch import VIEW as MODEL_BRANCH
 from botlint.engine.views.model_override import VIEW as MODEL_OVERRIDE
 from botlint.engine.views.option_key import VIEW as OPTION_KEY
+from botlint.engine.views.pull_dependency import VIEW as PULL_DEPENDENCY
+from botlint.engine.views.pull_request import VIEW as PULL_REQUEST
 from botlint.engine.views.recipe_arm import VIEW as RECIPE_ARM
 from botlint.engine.views.recipe_role import VIEW as RECIPE_ROLE
 from botlint.engine.views.removed_path import VIEW as REMOVED_PATH
@@ -40,11 +44,13 @@ from botlint.engine.views.script_read import VIEW as SCRIPT_READ
 from botlint.engine.views.server import VIEW as SERVER
 from botlint.engine.views.server_command import VIEW as SERVER_COMMAND
 from botlint.engine.views.shell_finding import VIEW as SHELL_FINDING
+from botlint.engine.views.sign_off import VIEW as SIGN_OFF
 from botlint.engine.views.size_guard import VIEW as SIZE_GUARD
 from botlint.engine.views.size_option import VIEW as SIZE_OPTION
 from botlint.engine.views.source_statement import VIEW as SOURCE_STATEMENT
 from botlint.engine.views.unknown_function import VIEW as UNKNOWN_FUNCTION
 from botlint.engine.views.variable import VIEW as VARIABLE
+from botlint.engine.views.weakened_setting import VIEW as WEAKENED_SETTING
 from botlint.engine.views.workflow_call import ARGUMENT as WORKFLOW_ARGUMENT
 from botlint.engine.views.workflow_call import INPUT as WORKFLOW_INPUT
 from botlint.engine.views.workflow_call import PARAMETER as WORKFLOW_PARAMETER
@@ -129,4 +135,10 @@ VIEWS: tuple[View, ...] = (
     UNKNOWN_FUNCTION,
     FUNCTION_OPTION,
     CONFIG_VALUE,
+    PULL_REQUEST,
+    CHECKLIST_ITEM,
+    PULL_DEPENDENCY,
+    SIGN_OFF,
+    CHANGELOG_LINK,
+    WEAKENED_SETTING,
 )

@@ -97,3 +97,8 @@ class View:
 def whole_line(path: str, line: int) -> Span:
     """The span of a line of which only the number is known."""
     return Span(path, line, 1, line, 1)
+
+
+def no_place() -> Span:
+    """The span of what is in no file: a pull request as a whole."""
+    return Span("", 0, 1, 0, 1)

@@ -10,7 +10,7 @@ from botlint.documents import yaml
 from botlint.engine.analysis import recipes
 from botlint.engine.analysis.arms import EntryArm, all_arms
 from botlint.engine.analysis.entry_names import same_framework
-from botlint.engine.analysis.recipe_uses import Use, recipe_of, uses
+from botlint.engine.analysis.recipe_uses import Use, recipe_of, recipe_of_base, uses
 from botlint.engine.analysis.recipes import RecipeJob
 from botlint.engine.analysis.spelling import closest
 from botlint.engine.context import Context
@@ -77,8 +77,7 @@ def _missing(context: Context, use: Use, path: str) -> Core:
         "closest": by_name.get(near, ""),
         "folder": neighbours[0].rpartition("/")[0] if neighbours else "",
     }
-    base = context.base
-    values["was_here"] = base is not None and recipe_of(base, use) is not None
+    values["was_here"] = recipe_of_base(context, use) is not None
     return Core(_key(use), values, _anchors(use), source=Source(use.arm, None))
 
 
