@@ -53,6 +53,15 @@ review:
   drafts: summary
   # Whether the check fails where botlint itself could not finish, instead of being neutral.
   fail-closed: false
+  # What is said once on each pull request, in place of a reminder workflow: a text, or a file of the base with one.
+  # first-contact: .github/first-contact.md
+  # The words by which reviewers sign a pull request off, and who may: codeowners (of all that changes), or everyone
+  # who may write.
+  # sign-off: { phrase: "As a PR reviewer and CODEOWNER", by: codeowners }
+  # The heading of the description below which all boxes have to be ticked; "*" for any.
+  # checklist: Checklist
+  # Whether each commit needs a line `Signed-off-by: NAME <ADDRESS>`.
+  require-dco: false
 """
 
 

@@ -9,7 +9,11 @@ from botlint.core.finding import Certainty, Severity
 
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
-    """One rule without its predicates; `why` and `remedy` are for people, `sources` say where its facts come from."""
+    """One rule without its predicates; `why` and `remedy` are for people, `sources` say where its facts come from.
+
+    A rule with `asked_by` is off unless the settings name it or its family, or turn on what is said there: a setting of
+    reviews, or `rules` for none.
+    """
 
     id: str
     name: str
@@ -20,6 +24,7 @@ class RuleInfo:
     remedy: str = ""
     sources: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    asked_by: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:

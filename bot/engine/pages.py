@@ -16,6 +16,8 @@ def rule_page(rule: Rule) -> str:
     lines = [NOTICE, "", f"# {rule.name} ({rule.id})", ""]
     rows = [("severity", rule.severity), ("certainty", rule.certainty), ("family", rule.family), ("scope", rule.scope)]
     rows.append(("looks at", f"`{rule.view}`"))
+    if rule.asked_by:
+        rows.append(("on", _asked(rule.asked_by)))
     if rule.version_texts:
         rows.append(("versions", ", ".join(f"{name} {text}" for name, text in rule.version_texts.items())))
     if rule.fix_form is not None:
@@ -43,12 +45,25 @@ def rule_page(rule: Rule) -> str:
     lines += [
         "## When to allow it",
         "",
-        f"When it is meant so. Say why: `# botlint: ignore[{rule.name}] -- reason` on the line, or the line above.",
+        f"When it is meant so. {_allowed(rule)}",
         "",
     ]
     if rule.sources:
         lines += ["## Sources", "", *(f"* {source}" for source in rule.sources), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _allowed(rule: Rule) -> str:
+    """How to allow a finding; where no comment of a file can, a maintainer says so."""
+    if rule.at == ("pull",) or rule.view == "weakened_setting":
+        return "A maintainer allows it with a comment on the pull request: `/botlint ignore FINGERPRINT reason`."
+    return f"Say why: `# botlint: ignore[{rule.name}] -- reason` on the line, or the line above."
+
+
+def _asked(by: str) -> str:
+    """What turns on a rule that is off by itself."""
+    setting = "" if by == "rules" else f"have `review.{by}`, or "
+    return f"only where the settings {setting}name it or its family"
 
 
 def index_page(rules: Iterable[Rule]) -> str:
@@ -63,6 +78,7 @@ def index_page(rules: Iterable[Rule]) -> str:
         for rule in members:
             message = " ".join(rule.message_text.split()).replace("|", "\\|").replace("<", "&lt;")
             severity = rule.severity if rule.certainty == "certain" else f"{rule.severity}, possible"
+            severity = f"{severity}, if asked for" if rule.asked_by else severity
             lines.append(f"| {rule.id} | [{rule.name}]({rule.name}.md) | {severity} | {message} |")
         lines.append("")
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -89,6 +105,8 @@ def _expects(rule: Rule, example: Mapping[str, Any]) -> bool:
 
 def _example(example: Mapping[str, Any]) -> list[str]:
     lines: list[str] = []
+    if "pull" in example:
+        lines += [*_block("yaml", dump_plain({"pull": example["pull"]}, flow=None, width=120)), ""]
     asked = {key: example[key] for key in ("entry", "scenario", "arm") if key in example}
     if asked:
         lines += _block("yaml", dump_plain(asked, flow=None, width=120))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -17,7 +18,7 @@ from botlint.documents.yaml import Schema, load_yaml, to_plain
 from botlint.engine.globs import matches
 from botlint.engine.policy import rule_info
 from botlint.engine.rules import builtin_rules
-from botlint.engine.settings import Settings, parse_settings, read_settings
+from botlint.engine.settings import Settings, SignOff, parse_settings, read_settings
 from botlint.repo.memory import MemoryFiles
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -39,6 +40,11 @@ languages: [en, zh]
 layout: inferencex
 layout-options: {generator: utils/x.py, depth: 3, strict: true}
 custom-rules: lint/rules
+review:
+  first-contact: "Welcome!\\nRead this."
+  sign-off: {phrase: "As a  PR reviewer", by: write}
+  checklist: Checklist
+  require-dco: true
 """
 
 
@@ -55,8 +61,28 @@ def test_everything() -> None:
     assert settings.require_suppression_reason
     assert settings.languages == ("en", "zh")
     assert settings.layout_options == {"generator": "utils/x.py", "depth": 3, "strict": True}
+    review = settings.review
+    assert (review.first_contact, review.checklist, review.require_dco) == ("Welcome!\nRead this.", "Checklist", True)
+    assert review.sign_off == SignOff("As a PR reviewer", "write")
     assert settings.excludes("experimental/a/b.sh")
+    assert not replace(settings, exclude=("**", "*")).excludes("")
     assert not settings.excludes("benchmarks/a.sh")
+
+
+@pytest.mark.parametrize(
+    ("text", "asked_by", "level"),
+    [
+        ("version: 1\n", "", "warning"),
+        ("version: 1\n", "rules", "off"),
+        ("version: 1\n", "require-dco", "off"),
+        ("version: 1\nreview: {require-dco: true}\n", "require-dco", "warning"),
+        ("version: 1\nreview: {require-dco: true}\nrules: {launch: error}\n", "require-dco", "error"),
+        ("version: 1\nreview: {sign-off: {phrase: I have looked}}\n", "sign-off", "warning"),
+        ("version: 1\nrules: {BL201: info}\n", "rules", "info"),
+    ],
+)
+def test_rules_that_have_to_be_asked_for(text: str, asked_by: str, level: str) -> None:
+    assert parse_settings(text).level(replace(RULE, asked_by=asked_by)) == level
 
 
 def test_defaults() -> None:
@@ -137,6 +163,9 @@ def test_the_page_about_settings_names_rules_that_exist() -> None:
         ("version: 1\nbaseline: /x\n", "2:11", "a path inside the repository"),
         ("version: 1\ncustom-rules: .git/x\n", "2:15", "a path inside the repository"),
         ("version: 1\nbaseline: {a: b}\n", "2:11", "expected a text, got a mapping"),
+        ("version: 1\nreview: {sign-off: {by: write}}\n", "2:20", "`phrase` is missing"),
+        ("version: 1\nreview: {sign-off: {phrase: LGTM}}\n", "2:29", "at least 8 characters"),
+        ("version: 1\nreview: {checklist: ' '}\n", "2:21", "a text of 1 to"),
         ("version: 1\nrequire-suppression-reason: 1\n", "2:29", "one of True, False, got '1'"),
         ("version: 1\nlanguages: []\n", "2:12", "one or more"),
         ("version: 1\nlanguages: [en, en]\n", "2:12", "different"),
