@@ -6,6 +6,8 @@ keeps from one review to the next are contents, plans and analysed bases.
 
 from __future__ import annotations
 
+import gc
+import itertools
 import os
 import resource
 import signal
@@ -45,10 +47,17 @@ class Remote:
         return call
 
 
+COLLECTED = 25
+"""Reviews between two searches for garbage: it walks all plans that are kept, which takes longer than a review."""
+
+
 def serve(work: Work, incoming: BinaryIO, outgoing: BinaryIO) -> None:
     """Do what the App asks until it is gone."""
+    gc.disable()
     send(outgoing, ("ready",))
-    while True:
+    for count in itertools.count(1):
+        if count % COLLECTED == 0:
+            gc.collect()
         try:
             kind, repository, web, options = receive(incoming)
         except EOFError:

@@ -14,11 +14,11 @@ Verb = Literal["check", "explain", "ignore", "smoke", "help"]
 MOST = 5
 """How many commands of one comment are done."""
 
-_COMMAND = re.compile(r"/botlint(?:[ \t]+(\S+))?(?:[ \t]+(\S+))?(?:[ \t]+(.*\S))?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _RULE = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,79}")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 _LONGEST = 65_536
+_LINE = 2_000
 _REASON = 300
 
 
@@ -48,8 +48,10 @@ def read(text: str) -> list[Command]:
         if mark and not (mark[1][0] == "`" and "`" in mark[2]):
             fence = mark[1]
             continue
-        if line.startswith("/botlint") and (match := _COMMAND.fullmatch(line)):
-            commands.append(_command(match[1] or "", match[2] or "", match[3] or ""))
+        words = line[:_LINE].split(maxsplit=3) if line.startswith("/botlint") else [""]
+        if words[0] == "/botlint":
+            verb, subject, rest = (*words[1:], "", "", "")[:3]
+            commands.append(_command(verb, subject, rest.rstrip()))
             if len(commands) == MOST:
                 break
     return commands

@@ -132,7 +132,8 @@ class Receiver:
     async def _details(self, request: Request) -> Response:
         page = await asyncio.to_thread(self.page, request.path_params["key"])
         if page is None:
-            return PlainTextResponse("no such page\n", status_code=404)
+            text = "There is no such page, or not yet, or no longer: `/botlint check` in a comment makes a new one.\n"
+            return PlainTextResponse(text, status_code=404)
         if "gzip" not in request.headers.get("accept-encoding", ""):
             return PlainTextResponse("this page is sent compressed (gzip) only\n", status_code=406)
         headers = {**_PAGE_HEADERS, "Content-Encoding": "gzip"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from botlint.engine.settings import Settings, read_settings
@@ -20,9 +20,20 @@ class Reviewing:
 
     def __init__(self) -> None:
         self._kept = Kept()
+        self._analysed: tuple[str, Analysis] | None = None
 
     def work(self, github: GitHub, kind: str, options: dict[str, Any]) -> str:
         """Do one kind of review and say what came of it. Raises ValueError for a kind that there is none of."""
+        self._analysed = None
+        outcome = self._review(github, kind, options)
+        if self._analysed is not None:
+            # Last of all: everybody waits for the check, and nobody yet for its page.
+            head, analysis = self._analysed
+            self._analysed = None
+            cast(Any, github).keep_page(head, _page(github, head, analysis))
+        return outcome
+
+    def _review(self, github: GitHub, kind: str, options: dict[str, Any]) -> str:
         match kind:
             case "review":
                 return review(github, options["number"], self._options(github, options))
@@ -35,11 +46,15 @@ class Reviewing:
         raise ValueError(f"no such review: {kind!r}")
 
     def _options(self, github: GitHub, options: Mapping[str, Any]) -> Options:
+        def details(head: str, analysis: Analysis) -> str:
+            self._analysed = head, analysis
+            return cast(str, cast(Any, github).page_address(head))
+
         return Options(
             kept=self._kept,
             app=options["app"],
             force=bool(options.get("force")),
-            details=_details(github) if options.get("details") else None,
+            details=details if options.get("details") else None,
             ignored=_ignored,
         )
 
@@ -63,29 +78,25 @@ def _ignored(comments: Sequence[IssueComment]) -> Mapping[str, str]:
     return ignored(comment.body for comment in comments)
 
 
-def _details(github: GitHub) -> Callable[[str, Analysis], str]:
-    """Has the page about an analysis kept by the App, and gives its address."""
+def _page(github: GitHub, head: str, analysis: Analysis) -> bytes:
+    """The page about an analysis, compressed."""
+    from botlint.plan.origins import row_places
+    from botlint.report.html.page import render_html
+    from botlint.report.options import Options as Shown
+    from botlint.report.options import Page
 
-    def page(head: str, analysis: Analysis) -> str:
-        from botlint.plan.origins import row_places
-        from botlint.report.html.page import render_html
-        from botlint.report.options import Options as Shown
-        from botlint.report.options import Page
-
-        context = analysis.context
-        plans = () if context is None else context.plans
-        base = analysis.base.label
-        shown = Page(
-            row_places=[] if context is None else [row_places(job) for job in context.jobs],
-            subject=github.repository,
-            head=head,
-            base=base,
-            head_url=f"{github.web}/blob/{head}/",
-            base_url=f"{github.web}/blob/{base}/",
-        )
-        settings = analysis.settings
-        options = Shown(verbose=True, fail_level=settings.fail_level, rules=analysis.rules, page=shown)
-        text = "".join(render_html(analysis.report, plans, analysis.diff, analysis.lines, options))
-        return cast(str, cast(Any, github).keep_page(head, gzip.compress(text.encode("utf-8", "replace"), 6)))
-
-    return page
+    context = analysis.context
+    base = analysis.base.label
+    page = Page(
+        row_places=[] if context is None else [row_places(job) for job in context.jobs],
+        subject=github.repository,
+        head=head,
+        base=base,
+        head_url=f"{github.web}/blob/{head}/",
+        base_url=f"{github.web}/blob/{base}/",
+    )
+    settings = analysis.settings
+    options = Shown(verbose=True, fail_level=settings.fail_level, rules=analysis.rules, page=page)
+    plans = () if context is None else context.plans
+    text = "".join(render_html(analysis.report, plans, analysis.diff, analysis.lines, options))
+    return gzip.compress(text.encode("utf-8", "replace"), 6)

@@ -88,17 +88,24 @@ class Pages:
         self._url = url.rstrip("/")
         self._secret = hmac.new(secret.encode(), b"botlint details pages", hashlib.sha256).digest()
 
-    def keep(self, repository: str, head: str, page: bytes) -> str:
-        """Keep a page (compressed HTML) and return its address; a second one of a head takes the place of the first."""
+    def address(self, repository: str, head: str) -> str:
+        """Where the page of a head is, or will be."""
+        return f"{self._url}/details/{self._key(repository, head)}"
+
+    def keep(self, repository: str, head: str, page: bytes) -> None:
+        """Keep a page (compressed HTML); a second one of a head takes the place of the first."""
         if not isinstance(page, bytes) or len(page) > _LARGEST_PAGE:
-            return ""
-        subject = f"{repository.lower()}@{head}".encode()
-        key = hmac.new(self._secret, subject, hashlib.sha256).hexdigest()[:40]
+            log.warning("a page is too large to be kept", extra={"head": head})
+            return
+        key = self._key(repository, head)
         with self._database.begin() as connection:
             now = self._database.seconds(connection)
             connection.execute(sa.delete(PAGES).where(PAGES.c.key == key))
             connection.execute(sa.insert(PAGES).values(key=key, created=now, body=page))
-        return f"{self._url}/details/{key}"
+
+    def _key(self, repository: str, head: str) -> str:
+        subject = f"{repository.lower()}@{head}".encode()
+        return hmac.new(self._secret, subject, hashlib.sha256).hexdigest()[:40]
 
     def find(self, key: str) -> bytes | None:
         """The page with this key."""
@@ -144,6 +151,7 @@ class PoolReviewer:
         pages = self._pages
         if pages is not None:
             extra["keep_page"] = lambda head, page: pages.keep(github.repository, str(head), page)
+            extra["page_address"] = lambda head: pages.address(github.repository, str(head))
         given = {**options, "app": self._app, "details": pages is not None}
         result = self._pool.work(github, kind, given, extra)
         outcomes: Sequence[Reviewed] = ("reviewed", "unchanged", "superseded", "closed", "failed")

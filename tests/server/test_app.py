@@ -90,8 +90,9 @@ def test_from_a_delivery_to_a_review_and_back(world: World) -> None:
 
     run = world.check()
     assert run is not None
-    page = httpx.get(f"{world.process.url}/details/{str(run.details_url).rpartition('/')[2]}")
-    assert page.status_code == 200
+    address = f"{world.process.url}/details/{str(run.details_url).rpartition('/')[2]}"
+    wait_for(lambda: httpx.get(address).status_code == 200, "the page, which is made after the check")
+    page = httpx.get(address)
     assert "minimaxm3" in page.text
     assert page.headers["content-security-policy"].startswith("default-src 'none'")
 
@@ -141,6 +142,7 @@ def test_commands_of_those_who_may_write(world: World) -> None:
     assert len([one for one in pull.comments if "reply=" in one.body]) == 3
 
 
+@pytest.mark.slow  # the soak does the same, and more
 def test_what_came_while_it_was_away_is_caught_up_with(world: World) -> None:
     hub, pull = world.hub, world.seed.pull
     world.process.start()

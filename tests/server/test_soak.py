@@ -18,9 +18,9 @@ def variants() -> Variants:
 
 
 def test_nothing_is_lost_and_nothing_done_twice_on_a_file(tmp_path: Path) -> None:
-    Soak(str(tmp_path / "botlint.db"), tmp_path, deliveries=30, pulls=3, kills=2, seed=3).run(variants())
+    Soak(str(tmp_path / "botlint.db"), tmp_path, deliveries=24, pulls=3, kills=2, seed=3).run(variants())
 
 
 @pytest.mark.postgres
 def test_nothing_is_lost_and_nothing_done_twice_with_two_workers(tmp_path: Path, cluster: Cluster) -> None:
-    Soak(cluster.database(), tmp_path, deliveries=30, pulls=3, kills=2, workers=2, seed=4).run(variants())
+    Soak(cluster.database(), tmp_path, deliveries=24, pulls=3, kills=2, workers=2, seed=4).run(variants())
