@@ -71,7 +71,7 @@ class Reviewing:
 
 def waits_for_words(settings: Settings) -> bool:
     """Whether some rule of these settings is about what people say on a pull request."""
-    return bool(getattr(settings.review, "sign_off", None))
+    return settings.review.sign_off is not None
 
 
 def _ignored(comments: Sequence[IssueComment]) -> Mapping[str, str]:
