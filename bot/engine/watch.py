@@ -64,6 +64,7 @@ class WatchedFiles:
         self._tell = tell
         self._note = note
         self._answers: dict[Question, str] = {}
+        self._texts: dict[str, SourceText | None] = {}
         self._problems: dict[str, list[Problem]] = {}
         self._counted = 0
 
@@ -77,7 +78,7 @@ class WatchedFiles:
     def _answered(self, kind: str, path: str = "") -> str:
         files = self.revision
         if kind == "read":
-            return digest(files.read(path))
+            return files.content_id(path) or ""
         if kind == "kind":
             return f"{files.is_file(path):d}{files.is_dir(path):d} {files.mode(path)}"
         if kind == "paths":
@@ -114,10 +115,15 @@ class WatchedFiles:
         self._read(path)
         return found
 
+    def content_id(self, path: str) -> str | None:
+        self._ask("read", path)
+        return self.revision.content_id(path)
+
     def text(self, path: str) -> SourceText | None:
-        found = self.revision.text(path)
+        if path not in self._texts:
+            self._texts[path] = self.revision.text(path)
         self._read(path)
-        return found
+        return self._texts[path]
 
     def is_file(self, path: str) -> bool:
         self._ask("kind", path)

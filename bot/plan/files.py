@@ -27,7 +27,7 @@ class ScriptFiles:
         """What the answer to a question is, as a short text that is the same for equal answers."""
         kind, path = question
         if kind == "text":
-            return _digest(self.text(path))
+            return self._content_id(path) or ""
         if kind == "kind":
             return f"{self.is_file(path):d}{self.is_dir(path):d}{self.is_foreign(path):d}"
         names = self.list_dir(path)
@@ -40,6 +40,13 @@ class ScriptFiles:
             data = self._read(path)
             self._texts[path] = None if data is None else data.decode("utf-8", "surrogateescape")
         return self._texts[path]
+
+    def _content_id(self, path: str) -> str | None:
+        found = self._files.content_id(path)
+        if found is None:
+            target = self._files.resolve_link(path)
+            found = None if target is None else self._files.content_id(target)
+        return found
 
     def _read(self, path: str) -> bytes | None:
         if not self._files.is_file(path):

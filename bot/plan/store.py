@@ -23,7 +23,7 @@ from botlint.plan.build import Planner, plan_of
 from botlint.plan.files import Question
 from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Role, Server
 
-FORM = 2
+FORM = 3
 """Changes with the form of the file."""
 
 _CLASSES = classes((Alternative, Exit, Launch, Location, Role, Server, Span, Unknown))
@@ -115,9 +115,7 @@ def digest_of_surroundings(planner: Planner) -> str:
     for path in dict.fromkeys([*paths, *([table] if table else [])]):
         if path.endswith(MASTER_SUFFIX):
             continue
-        content = files.read(path)
-        digest.update(f"\0{path}\0{-1 if content is None else len(content)}\0".encode("utf-8", "surrogateescape"))
-        digest.update(content or b"")
+        digest.update(f"\0{path}\0{files.content_id(path)}".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
 

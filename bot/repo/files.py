@@ -6,6 +6,7 @@ inside the repository, sizes and numbers are bounded, and what could not be read
 
 from __future__ import annotations
 
+import hashlib
 import re
 from abc import ABC, abstractmethod
 from bisect import bisect_left
@@ -57,6 +58,9 @@ class Files(Protocol):
 
     def read(self, path: str) -> bytes | None:
         """The content; None if there is no such regular file, or with a problem if it is too large or unreadable."""
+
+    def content_id(self, path: str) -> str | None:
+        """The id that git gives the content of a regular file, also of one that cannot be read; None for others."""
 
     def text(self, path: str) -> SourceText | None:
         """The content decoded as UTF-8, else with a problem as Latin-1; None where `read` gives None."""
@@ -138,6 +142,7 @@ class ListedFiles(ABC):
     def __init__(self, label: str, max_file_size: int, max_paths: int) -> None:
         self.label = label
         self.problems: list[Problem] = []
+        self._ids: dict[str, str] = {}
         self._max_file_size = max_file_size
         self._max_paths = max_paths
         self._made: Listing | None = None
@@ -207,6 +212,18 @@ class ListedFiles(ABC):
 
     def read(self, path: str) -> bytes | None:
         return self._content(path) if path in self._listing.files else None
+
+    def content_id(self, path: str) -> str | None:
+        found = self._ids.get(path)
+        if found is None and path in self._listing.files:
+            found = self._ids[path] = self._id(path)
+        return found
+
+    def _id(self, path: str) -> str:
+        content = self.read(path)
+        if content is None:
+            return "unread"
+        return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
     def text(self, path: str) -> SourceText | None:
         content = self.read(path)

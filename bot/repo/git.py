@@ -183,6 +183,9 @@ class GitRevision(ListedFiles):
         with self._lock:
             return self._object(path, self._listing.files[path], self._max_file_size)
 
+    def _id(self, path: str) -> str:
+        return self._listing.files[path]
+
     def _link_text(self, path: str) -> str | None:
         with self._lock:
             content = self._object(path, self._listing.symlinks[path], MAX_PATH_LENGTH)

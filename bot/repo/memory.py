@@ -43,6 +43,10 @@ class MemoryFiles(ListedFiles):
             return text
         return None if self._under is None else self._under.read(path)
 
+    def _id(self, path: str) -> str:
+        found = None if path in self._texts or self._under is None else self._under.content_id(path)
+        return super()._id(path) if found is None else found
+
     def _link_text(self, path: str) -> str | None:
         return None if self._under is None else self._under.symlink_target(path)
 

@@ -118,9 +118,8 @@ class TreeFiles(ListedFiles):
         self._reader = read
         self._owner = os.getpid()
 
-    def blob(self, path: str) -> str | None:
-        """The id of a regular file's content."""
-        return self._listing.files.get(path)
+    def _id(self, path: str) -> str:
+        return self._listing.files[path]
 
     def prefetch(self, others: Iterable[str] = ()) -> None:
         """Asks for everything that a check is likely to need, and for other files by path, at once."""
