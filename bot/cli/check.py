@@ -30,6 +30,7 @@ def check(
       botlint check
       botlint check --base origin/main
       botlint check --base v1 --head v2 --format sarif -o botlint.sarif
+      botlint check --base origin/main --format html -o report.html
     """
     from botlint.cli.checking import run_check
 

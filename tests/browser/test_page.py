@@ -194,6 +194,12 @@ def test_filter(tab: Tab) -> None:
         assert shown(tab, ".rule") == shown(tab, ".rule:has(.finding:not([hidden]))"), words
 
 
+def test_filter_of_notes(tab: Tab) -> None:
+    assert shown(tab, ".notes li") == 4
+    filtered(tab, "not utf-8")
+    assert shown(tab, ".notes li") == 1
+
+
 def test_boxes(tab: Tab) -> None:
     def set_box(name: str, on: bool) -> None:
         tab.js(

@@ -199,6 +199,7 @@
   const changes = [...document.querySelectorAll(".change")];
   const entries = [...document.querySelectorAll(".entry")];
   const rules = [...document.querySelectorAll(".rule")];
+  const notes = [...document.querySelectorAll(".notes li")];
   const texts = new WeakMap();
   let matches = null;
 
@@ -283,6 +284,7 @@
       element.hidden = !(wanted && hasAll(textOf(element), words));
       if (!element.hidden) found += 1;
     }
+    for (const note of notes) note.hidden = !hasAll(note.textContent.toLowerCase(), words);
     for (const rule of rules) rule.hidden = !rule.querySelector(".finding:not([hidden])");
     let different = 0;
     for (const element of changes) {
