@@ -38,7 +38,6 @@ from botlint.engine.views.required_name import VIEW as REQUIRED_NAME
 from botlint.engine.views.role_pair import VIEW as ROLE_PAIR
 from botlint.engine.views.runner import VIEW as RUNNER
 from botlint.engine.views.schema_problem import VIEW as SCHEMA_PROBLEM
-from botlint.engine.views.script_flag import VIEW as SCRIPT_FLAG
 from botlint.engine.views.script_line import VIEW as SCRIPT_LINE
 from botlint.engine.views.script_read import VIEW as SCRIPT_READ
 from botlint.engine.views.server import VIEW as SERVER
@@ -130,7 +129,6 @@ VIEWS: tuple[View, ...] = (
     MODEL_OVERRIDE,
     REQUIRED_NAME,
     SHELL_FINDING,
-    SCRIPT_FLAG,
     ARM_COMMENT,
     UNKNOWN_FUNCTION,
     FUNCTION_OPTION,
