@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from urllib.parse import quote, unquote
 
 from botlint.core.markdown import code
+from botlint.engine.settings import Language
 from botlint.github.limits import cut
 from botlint.server.commands import Command
 
@@ -15,7 +17,20 @@ LONGEST = 60_000
 
 _IGNORE = re.compile(r"<!-- botlint:v1 ignore=([0-9a-f]{16}) by=([^ ]*) reason=([^ ]*) -->")
 
-USAGE = """\
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The sentences of one language."""
+
+    usage: str
+    no_smoke: str
+    ignored: str
+    no_rule: str
+
+
+_WORDS: dict[Language, _Words] = {
+    "en": _Words(
+        usage="""\
 What I understand, at the start of a line of a comment:
 
 | command | what it does |
@@ -24,9 +39,27 @@ What I understand, at the start of a line of a comment:
 | `botlint explain RULE` | shows what a rule finds, why, and what to do |
 | `botlint ignore FINGERPRINT reason` | leaves a finding of this pull request out of the verdict |
 
-Each begins with a slash."""
+Each begins with a slash.""",
+        no_smoke="Smoke jobs are not set up here.",
+        ignored="Finding {fingerprint} is left out of the verdict, as {actor} asks: {reason}",
+        no_rule="There is no rule {rule} among those that botlint brings.",
+    ),
+    "zh": _Words(
+        usage="""\
+我能识别的命令（写在评论的行首）：
 
-NO_SMOKE = "Smoke jobs are not set up here."
+| 命令 | 作用 |
+| --- | --- |
+| `botlint check` | 重新审查此拉取请求 |
+| `botlint explain RULE` | 说明一条规则检查什么、为什么、如何处理 |
+| `botlint ignore FINGERPRINT 原因` | 在结论中不计入此拉取请求的某个问题 |
+
+每条命令都以斜杠开头。""",
+        no_smoke="此处未设置冒烟测试。",
+        ignored="问题 {fingerprint} 不计入结论，由 {actor} 提出，原因：{reason}",
+        no_rule="botlint 自带的规则中没有 {rule}。",
+    ),
+}
 
 
 def reply_marker(comment: int) -> str:
@@ -54,25 +87,31 @@ def ignored(bodies: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def answer(comment: int, actor: str, told: Iterable[Command], page: Callable[[str], str | None]) -> str | None:
+def answer(
+    comment: int,
+    actor: str,
+    told: Iterable[Command],
+    page: Callable[[str], str | None],
+    languages: Sequence[Language] = ("en",),
+) -> str | None:
     """The answer to the commands of a comment, None where doing them is answer enough."""
     parts: list[str] = []
     markers: list[str] = []
+    words = [_WORDS[language] for language in languages] or [_WORDS["en"]]
     for command in told:
         match command.verb:
             case "explain":
-                parts.append(_explained(command.subject, page))
+                parts.append(_explained(command.subject, page, words))
             case "ignore":
                 # No mention: the one who asked knows.
-                parts.append(
-                    f"Finding {code(command.subject)} is left out of the verdict, as {code(actor)} asks: "
-                    f"{code(command.reason)}"
-                )
+                given = {"fingerprint": command.subject, "actor": actor, "reason": command.reason}
+                shown = {name: code(value) for name, value in given.items()}
+                parts.append("\n\n".join(one.ignored.format(**shown) for one in words))
                 markers.append(ignore_marker(command.subject, actor, command.reason))
             case "smoke":
-                parts.append(NO_SMOKE)
+                parts.append("\n\n".join(one.no_smoke for one in words))
             case "help":
-                parts.append(USAGE)
+                parts.append("\n\n".join(one.usage for one in words))
             case "check":
                 pass
     if not parts:
@@ -92,12 +131,12 @@ def explained(rule: str) -> str | None:
     return None
 
 
-def _explained(rule: str, page: Callable[[str], str | None]) -> str:
+def _explained(rule: str, page: Callable[[str], str | None], words: Iterable[_Words]) -> str:
     found = page(rule)
     if found is not None:
         return found.strip()
     close = _close(rule)
-    return f"There is no rule {code(rule)} among those that botlint brings" + (f"; {code(close)}?" if close else ".")
+    return "\n\n".join(one.no_rule.format(rule=code(rule)) for one in words) + (f" → {code(close)}?" if close else "")
 
 
 def _close(rule: str) -> str | None:

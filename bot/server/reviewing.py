@@ -6,6 +6,7 @@ import gzip
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from botlint.core.errors import UsageError
 from botlint.engine.settings import Settings, read_settings
 from botlint.github.analysis import Analysis, Kept
 from botlint.github.models import IssueComment
@@ -43,6 +44,8 @@ class Reviewing:
                 return review(github, options["number"], self._options(github, {**options, "force": True}))
             case "group":
                 return review_group(github, options["head"], options["base"], self._options(github, options))
+            case "languages":
+                return ",".join(self._settings(github, options["number"]).languages)
         raise ValueError(f"no such review: {kind!r}")
 
     def _options(self, github: GitHub, options: Mapping[str, Any]) -> Options:
@@ -59,19 +62,20 @@ class Reviewing:
         )
 
     def _waits_for_words(self, github: GitHub, number: int) -> bool:
-        """Whether the settings of the base wait for what people say on a pull request."""
+        """Whether some rule is about what people say on a pull request, by the settings of the base."""
+        return self._settings(github, number).review.sign_off is not None
+
+    def _settings(self, github: GitHub, number: int) -> Settings:
+        """The settings of the base of a pull request, defaults where they cannot be read: the check says so."""
         pull = github.pull(number)
-        if pull.state == "closed":
-            return False
         base = github.merge_base(pull.base.name, pull.head.sha)
         known = self._kept.bases.get(base)
-        settings = known.policy.settings if known else read_settings(read_revision(github, base, self._kept.blobs))
-        return waits_for_words(settings)
-
-
-def waits_for_words(settings: Settings) -> bool:
-    """Whether some rule of these settings is about what people say on a pull request."""
-    return settings.review.sign_off is not None
+        if known is not None:
+            return known.policy.settings
+        try:
+            return read_settings(read_revision(github, base, self._kept.blobs))
+        except UsageError:
+            return Settings()
 
 
 def _ignored(comments: Sequence[IssueComment]) -> Mapping[str, str]:

@@ -22,6 +22,7 @@ import sqlalchemy as sa
 import uvicorn
 
 from botlint.core.errors import CannotFinish, UsageError
+from botlint.engine.settings import Language
 from botlint.github.app import PERMISSIONS, App
 from botlint.github.client import API, Client
 from botlint.github.models import Identity
@@ -139,6 +140,12 @@ class PoolReviewer:
     def group(self, github: GitHub, head: str, base: str) -> Reviewed:
         """Conclude the check run of a merge group's head."""
         return self._work(github, "group", head=head, base=base)
+
+    def languages(self, github: GitHub, number: int) -> Sequence[Language]:
+        """The languages that the settings of the base ask for."""
+        asked = str(self._pool.work(github, "languages", {"number": number}, {})).split(",")
+        known: tuple[Language, ...] = ("en", "zh")
+        return [language for language in known if language in asked]
 
     def give_up(self, github: GitHub, head: str) -> None:
         """Conclude the check run of a head that could not be reviewed."""

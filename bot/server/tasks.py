@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, cast
 
 from botlint.core.redact import redact
+from botlint.engine.settings import Language
 from botlint.github.markers import has_marker, own
 from botlint.github.models import CheckOutput, Conclusion
 from botlint.github.port import Forbidden, GitHub, GitHubError, NotFound, RateLimited, Unprocessable
@@ -57,6 +58,10 @@ class Reviewer(Protocol):
 
     def group(self, github: GitHub, head: str, base: str) -> Reviewed:
         """Conclude the check run of a merge group's head; `base` is empty where it is not known."""
+        ...
+
+    def languages(self, github: GitHub, number: int) -> Sequence[Language]:
+        """The languages that the settings of the base ask for."""
         ...
 
     def give_up(self, github: GitHub, head: str) -> None:
@@ -200,7 +205,10 @@ class Tasks:
         return "answered"
 
     def _answer(self, github: GitHub, task: Task) -> None:
-        text = answers.answer(task.comment, task.actor, task.commands, answers.explained)
+        if all(command.verb == "check" for command in task.commands):
+            return
+        languages = self.reviewer.languages(github, task.number)
+        text = answers.answer(task.comment, task.actor, task.commands, answers.explained, languages)
         if text is None:
             return
         marker = answers.reply_marker(task.comment)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from hub import ADA, APP, BOT, Hub, Memory, a_pull
 
+from botlint.engine.settings import Language
 from botlint.github.models import CheckRun, IssueComment, ReviewComment
 from botlint.github.port import Ambiguous, Forbidden, GitHub, GitHubError, NotFound, RateLimited
 from botlint.server.answers import ignored
@@ -23,6 +24,7 @@ class Reviews:
     def __init__(self) -> None:
         self.asked: list[tuple[Any, ...]] = []
         self.error: Exception | None = None
+        self.spoken: tuple[Language, ...] = ("en",)
 
     def _note(self, *what: Any) -> Reviewed:
         self.asked.append(what)
@@ -38,6 +40,9 @@ class Reviews:
 
     def group(self, github: GitHub, head: str, base: str) -> Reviewed:
         return self._note("group", head, base)
+
+    def languages(self, github: GitHub, number: int) -> Sequence[Language]:
+        return self.spoken
 
     def give_up(self, github: GitHub, head: str) -> None:
         self.asked.append(("give up", head))
@@ -146,6 +151,15 @@ def test_an_answer_is_given_once(world: World) -> None:
     assert "not set up" in comment.body
     assert not any(line.startswith("/botlint") for line in comment.body.splitlines())
     assert not world.reviews.asked
+
+
+def test_an_answer_is_in_the_languages_of_the_repository(world: World) -> None:
+    world.reviews.spoken = ("en", "zh")
+    told = (Command("smoke"), Command("help"), Command("explain", "no-such-rule"))
+    world.do("command", actor="ada", comment=5, commands=told)
+    (comment,) = world.memory.comments
+    for words in ("not set up", "未设置", "at the start of a line", "行首", "There is no rule `no-such-rule`", "没有"):
+        assert words in comment.body
 
 
 def test_somebody_who_writes_our_marker_does_not_silence_us(world: World) -> None:
