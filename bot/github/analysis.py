@@ -17,6 +17,7 @@ from botlint.engine.check import check
 from botlint.engine.context import Context, PlanJobs
 from botlint.engine.keep import KeptParts
 from botlint.engine.policy import Policy, make_policy
+from botlint.engine.pull import Pull
 from botlint.engine.rules import Rule, builtin_rules
 from botlint.engine.settings import Settings, read_settings
 from botlint.github.pull import BlobCache
@@ -155,11 +156,12 @@ def analyse(
     *,
     ignored: Mapping[str, str] | None = None,
     changed: Sequence[str] = (),
+    pull: Callable[[Policy], Pull] | None = None,
 ) -> Analysis:
     """What the head has that the base has not.
 
     `ignored` are fingerprints that a maintainer allowed, with the reason. Texts of `changed` files are asked for
-    together with everything else.
+    together with everything else. `pull` reads what the rules of the base look at in the pull request.
     """
     kept = Kept() if kept is None else kept
     for files in (base, head):
@@ -167,7 +169,8 @@ def analyse(
             files.prefetch(changed)
     try:
         before = kept.base(base)
-        context = Context(head, kept.plan_jobs, before.context)
+        about = None if pull is None else pull(before.policy)
+        context = Context(head, kept.plan_jobs, before.context, pull=about)
         report = check(context, before.policy.rules, before.policy.adjust, kept.parts)
     except UsageError as error:
         failed = Report((), Summary(), (), (str(error),))

@@ -369,6 +369,9 @@ class Client:
     def issue_comments(self, number: int) -> Sequence[IssueComment]:
         return [payloads.issue_comment(one) for one in self._pages(f"/issues/{number}/comments")]
 
+    def reviews(self, number: int) -> Sequence[IssueComment]:
+        return [payloads.issue_comment(one) for one in self._pages(f"/pulls/{number}/reviews")]
+
     def threads(self, number: int) -> Sequence[Thread]:
         found: list[Thread] = []
         after: str | None = None

@@ -114,7 +114,9 @@ class Placer:
     lines: Lines
 
     def place(self, finding: Finding) -> Placement:
-        """The place of one finding."""
+        """The place of one finding; one about the pull request as a whole is told of no file."""
+        if not any(span.path for span in _spans(finding)):
+            return Placement(finding, "summary", "outside")
         for reason, anchor in self._anchors(finding):
             if anchor is not None:
                 return Placement(finding, "inline", reason, anchor.path, anchor)

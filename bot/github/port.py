@@ -126,6 +126,10 @@ class GitHub(Protocol):
         """All comments on the whole pull request."""
         ...
 
+    def reviews(self, number: int) -> Sequence[IssueComment]:
+        """What all reviews say as a whole; comments on lines are not among it."""
+        ...
+
     def threads(self, number: int) -> Sequence[Thread]:
         """All threads of review comments."""
         ...

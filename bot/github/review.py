@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal, Protocol
 
 from botlint import __version__
 from botlint.core.redact import redact
+from botlint.engine.policy import Policy
+from botlint.engine.pull import Pull
 from botlint.github import checkruns
 from botlint.github.analysis import Analysis, Kept, analyse, is_relevant
 from botlint.github.bodies import Wanted, wanted_comment
+from botlint.github.facts import read_pull
 from botlint.github.links import Links
 from botlint.github.markers import own
 from botlint.github.models import ChangedFile, CheckOutput, CheckRun, Conclusion, IssueComment, PullRequest
@@ -25,10 +30,10 @@ from botlint.github.patches import Diff, read_diff
 from botlint.github.placing import Placement, place_all
 from botlint.github.port import Ambiguous, Forbidden, GitHub, GitHubError, NotFound, Unprocessable
 from botlint.github.pull import read_again, read_revision
-from botlint.github.reconcile import Changes, State, other_summaries, reconcile, summary_edit
+from botlint.github.reconcile import Changes, State, first_contact, other_summaries, reconcile, summary_edit
 from botlint.github.summary import Reviewed, summary_body
 from botlint.github.wording import EN, WORDINGS, Wording
-from botlint.repo.files import Files
+from botlint.repo.files import Files, is_safe_path
 
 MAX_FILES = 3_000
 """Files of a pull request that GitHub lists."""
@@ -38,6 +43,9 @@ PENDING = "pending"
 
 ROUNDS = 4
 """How often comments are read again after a write whose answer was lost."""
+
+_PATH = re.compile(r"\S+\.\w{1,10}")
+"""A text that is meant as the path of a file."""
 
 Outcome = Literal["reviewed", "unchanged", "superseded", "closed", "failed"]
 
@@ -51,7 +59,15 @@ class Superseded(Exception):  # noqa: N818 (what became of the review)
 class Analyse(Protocol):
     """Analyses a change; see `botlint.github.analysis.analyse`."""
 
-    def __call__(self, base: Files, head: Files, *, ignored: Mapping[str, str], changed: Sequence[str]) -> Analysis: ...
+    def __call__(
+        self,
+        base: Files,
+        head: Files,
+        *,
+        ignored: Mapping[str, str],
+        changed: Sequence[str],
+        pull: Callable[[Policy], Pull] | None,
+    ) -> Analysis: ...
 
 
 @dataclass(frozen=True)
@@ -145,7 +161,8 @@ def prepare(github: GitHub, number: int, options: Options) -> Prepared | Outcome
     issue_comments = github.issue_comments(number)
     ignored = {} if options.ignored is None else options.ignored(own(issue_comments, github.me()))
     changed = [one.path for one in files]
-    found = _analysed(github, base, pull.head.sha, changed, ignored, options, run)
+    about = partial(read_pull, github, pull, files, issue_comments)
+    found = _analysed(github, base, pull.head.sha, changed, ignored, options, run, about)
     if isinstance(found, str):
         return found
     analysis, details_url = found
@@ -232,10 +249,11 @@ def _analysed(
     ignored: Mapping[str, str],
     options: Options,
     run: CheckRun | None,
+    about: Callable[[Policy], Pull] | None = None,
 ) -> tuple[Analysis, str] | Literal["failed"]:
     """The analysis with the address of its page; a fault of ours concludes the check run, and keeps nobody waiting."""
     try:
-        analysis = _analyse(github, base, head, changed, ignored, options)
+        analysis = _analyse(github, base, head, changed, ignored, options, about)
         return analysis, "" if options.details is None else options.details(head, analysis)
     except GitHubError:
         raise
@@ -247,15 +265,21 @@ def _analysed(
 
 
 def _analyse(
-    github: GitHub, base: str, head: str, changed: Sequence[str], ignored: Mapping[str, str], options: Options
+    github: GitHub,
+    base: str,
+    head: str,
+    changed: Sequence[str],
+    ignored: Mapping[str, str],
+    options: Options,
+    about: Callable[[Policy], Pull] | None,
 ) -> Analysis:
     kept = options.kept
     known = kept.bases.get(base)
     before = read_revision(github, base, kept.blobs) if known is None else read_again(known.files, github, kept.blobs)
     after = read_revision(github, head, kept.blobs)
     if options.analyse is not None:
-        return options.analyse(before, after, ignored=ignored, changed=changed)
-    return analyse(before, after, kept, ignored=ignored, changed=changed)
+        return options.analyse(before, after, ignored=ignored, changed=changed, pull=about)
+    return analyse(before, after, kept, ignored=ignored, changed=changed, pull=about)
 
 
 def _state_of(pull: PullRequest, base: str) -> list[object]:
@@ -301,6 +325,18 @@ def _conclude(github: GitHub, run: int, conclusion: Conclusion, output: CheckOut
     github.update_check_run(run, status="completed", conclusion=conclusion, output=output)
 
 
+def first_contact_text(said: str, text_of: Callable[[str], str | None]) -> str:
+    """What the setting says: a text, or the path of a file of the base; empty where that file is not there."""
+    path = said.strip()
+    if "\n" in path or not is_safe_path(path):
+        return said
+    text = text_of(path)
+    if text is None and _PATH.fullmatch(path):
+        log.warning("the base has no file %s, which its settings name for the first contact", path)
+        return ""
+    return said if text is None else text
+
+
 # ------------------------------------------------------------------------------------------------------------- writing
 
 
@@ -338,6 +374,7 @@ class _Publisher:
         self._place(self._prepared.files)
         if not self._silent:
             self._comment()
+            self._greet()
             self._summarize()
         _finish(self._github, self._prepared, self._reviewed())
 
@@ -483,6 +520,29 @@ class _Publisher:
         except Unprocessable as error:
             log.warning("told in the summary instead: %s", error)
             self._in_summary.add(wanted.fingerprint)
+
+    # ------------------------------------------------------------------------------------------------ first contact
+
+    def _greet(self) -> None:
+        """What the maintainers say once on each pull request that is theirs to look at."""
+        pull = self._prepared.pull
+        said = self._review.first_contact
+        if not said or self._draft or pull is None or pull.author.bot or not self._prepared.relevant:
+            return
+        text = first_contact_text(said, self._analysis.base_text)
+        comments = self._prepared.issue_comments
+        for left in reversed(range(ROUNDS)):
+            new = first_contact(text, comments, self._github.me())
+            if new is None:
+                return
+            try:
+                self._github.create_issue_comment(self._number, new)
+                return
+            except Ambiguous as error:
+                if not left:
+                    raise
+                log.warning("reading again: %s", error)
+                comments = self._github.issue_comments(self._number)
 
     # ----------------------------------------------------------------------------------------------------- summary
 

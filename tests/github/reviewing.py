@@ -32,7 +32,15 @@ class Analyses:
         self._kept = kept
         self._made: dict[tuple[str, str], Analysis] = {}
 
-    def __call__(self, base: Files, head: Files, *, ignored: Mapping[str, str], changed: Sequence[str]) -> Analysis:
+    def __call__(
+        self,
+        base: Files,
+        head: Files,
+        *,
+        ignored: Mapping[str, str],
+        changed: Sequence[str],
+        pull: object,
+    ) -> Analysis:
         key = (base.label, head.label)
         if key not in self._made:
             kept = Kept(self._kept.blobs, self._kept.plans)

@@ -49,6 +49,7 @@ class Hub:
         )  # fmt: skip
         self.review: list[ReviewComment] = []
         self.issue: list[IssueComment] = []
+        self.reviewed: list[IssueComment] = []
         self.runs: list[CheckRun] = []
         self.outputs: list[CheckOutput | None] = []
         self.resolved: list[str] = []
@@ -99,6 +100,10 @@ class Hub:
     def issue_comments(self, number: int) -> Sequence[IssueComment]:
         self.calls.append("issue_comments")
         return list(self.issue)
+
+    def reviews(self, number: int) -> Sequence[IssueComment]:
+        self.calls.append("reviews")
+        return list(self.reviewed)
 
     def threads(self, number: int) -> Sequence[Thread]:
         return [Thread(f"T{one.id}", f"T{one.id}" in self.resolved, (one.id,), (one.author.id,)) for one in self.review]
