@@ -15,12 +15,19 @@ from botlint.engine.versions import VersionRange
 from botlint.engine.views.base import Chain, Core
 from botlint.engine.views.job import JobSource
 from botlint.engine.views.registry import lineage
+from botlint.plan.explain import Step
 
 MAX_RELATED = 12
 """Related places of one finding."""
 
 MAX_STEPS = 40
 """Steps of one proof."""
+
+MAX_WAY = 6
+"""Lines on the way to an exit that a finding points at."""
+
+ENDING = "ending"
+"""The proof that shows why a job ends without a server."""
 
 MAX_FINDINGS = 2_000
 """Findings of one rule."""
@@ -311,6 +318,12 @@ def _finding(rule: Rule, span: Span, one: _Merged, context: Context) -> Finding:
         where = _span(rule, name, one.chain, context)
         if where is not None and where != span:
             related.append(Related(where, template.render(one.values, one.unknown)))
+    steps = _proof(rule, one, context)
+    if ENDING in rule.proof_texts:
+        # Where the way to the exit leads through the file, a change of any of these lines may be what ends the job.
+        here = [step for step in steps if step.kind in ("script", "test") and step.span.path == span.path]
+        way = [step for step in here if step.span.line != span.line]
+        related.extend(Related(step.span, step.note or "on the way") for step in way[-MAX_WAY:])
     return Finding(
         rule=rule.name,
         severity=rule.severity,
@@ -321,7 +334,7 @@ def _finding(rule: Rule, span: Span, one: _Merged, context: Context) -> Finding:
         entries=tuple(dict.fromkeys(ref.entry for ref in refs)),
         jobs=tuple(refs),
         related=tuple(related[:MAX_RELATED]),
-        steps=_proof(rule, one, context),
+        steps=tuple(dict.fromkeys(map(_step_text, steps)))[:MAX_STEPS],
         remedy=rule.remedy.render(one.values, one.unknown),
         fix=_fix(rule, one, context),
     )
@@ -333,23 +346,25 @@ def _reference(source: JobSource) -> JobRef:
     return JobRef(source.job.entry, source.job.scenario, source.job.arm_index, text)
 
 
-def _proof(rule: Rule, one: _Merged, context: Context) -> tuple[str, ...]:
+def _proof(rule: Rule, one: _Merged, context: Context) -> list[Step]:
     """The steps from the cause to the effect for the first of the jobs."""
     if not rule.proof or not one.jobs:
-        return ()
+        return []
     source = one.jobs[0]
-    steps: dict[str, None] = {}
+    steps: list[Step] = []
     for template in rule.proof:
         name = template.render(one.values, one.unknown)
         runner = source.launch.runners[0]
-        if name == "ending":
-            found = context.explainer.ending(source.job, runner)
+        if name == ENDING:
+            steps.extend(context.explainer.ending(source.job, runner))
         else:
-            found = context.explainer.explain(source.job, name, runner).steps
-        for step in found:
-            text = " ".join(step.text.split())
-            steps[f"{step.span.path}:{step.span.line}  {text}{f'  ({step.note})' if step.note else ''}"] = None
-    return tuple(steps)[:MAX_STEPS]
+            steps.extend(context.explainer.explain(source.job, name, runner).steps)
+    return steps
+
+
+def _step_text(step: Step) -> str:
+    text = " ".join(step.text.split())
+    return f"{step.span.path}:{step.span.line}  {text}{f'  ({step.note})' if step.note else ''}"
 
 
 def _fix(rule: Rule, one: _Merged, context: Context) -> Fix | None:

@@ -438,6 +438,8 @@ class _Walk:
         event = level.trail.ending
         if event is not None:
             self.visit(event, len(self.chain.levels) - 1, 0)
+        for read in level.trail.last_words.values():
+            self.visit(read, len(self.chain.levels) - 1, 0)
         place = level.trail.leaf.place
         if place is not None:
             self.add(Step("script", _span(place), place.text, "ends here"))

@@ -71,6 +71,7 @@ class Recorder(Shell):
         self.starts: dict[int, Event] = {}
         self.exits: list[tuple[Place, Event | None]] = []
         self.nodes: list[object] = []
+        self.commands: dict[tuple[str, int], bash.Command] = {}
         self.calls: list[Event] = []
         self.sources: dict[int, bash.Source] = {}
         self.kept: list[object] = []
@@ -79,7 +80,7 @@ class Recorder(Shell):
 
     # -- notes
 
-    def _read(self, node: object) -> dict[str, Event]:
+    def reads_of(self, node: object) -> dict[str, Event]:
         """Where the values that a node looks at come from, as things stand."""
         found: dict[str, Event] = {}
         for name in names_read(node):
@@ -126,14 +127,14 @@ class Recorder(Shell):
     # -- what is noted
 
     def put(self, name: str, var: Variable) -> None:
-        reads = self._read(self.nodes[-1]) if self.nodes else {}
+        reads = self.reads_of(self.nodes[-1]) if self.nodes else {}
         super().put(name, var)
         self._write(name, var, reads)
 
     def assign(self, name: str, value: Value, append: bool = False, index: Value | None = None) -> bool:
         target = self.target(name)
         new = target not in self.vars
-        reads = self._read(self.nodes[-1]) if new and self.nodes else {}
+        reads = self.reads_of(self.nodes[-1]) if new and self.nodes else {}
         done = super().assign(name, value, append, index)
         var = self.vars.get(target)
         if new and var is not None and (id(var.place), target) not in self.events:
@@ -155,7 +156,7 @@ class Recorder(Shell):
 
     def guarded(self, place: Place, taken: bool | str, tests: list[Test], action: Callable[[], Status]) -> Status:
         node = _test_node(self.nodes[-1] if self.nodes else None, place)
-        event = Event("test", "", place, node, self._read(node), self.innermost(), taken=taken)
+        event = Event("test", "", place, node, self.reads_of(node), self.innermost(), taken=taken)
         event.undecided = (place.path, place.pos) in self.undecided or any(test.outcome is None for test in tests)
         self.tests_made.setdefault((place.path, place.pos), []).append(event)
 
@@ -180,6 +181,8 @@ class Recorder(Shell):
 
     def execute(self, node: bash.Statement) -> Status:
         self.sources[id(self.source)] = self.source
+        if isinstance(node, bash.Command):
+            self.commands[self.source.path, node.pos] = node
         if isinstance(node, bash.AndOr):
             mark = len(self.tests)
             for number, inner in enumerate(node.items):
@@ -219,13 +222,13 @@ class Recorder(Shell):
         if id(key) in self.starts:
             return
         self.kept.append(key)
-        self.starts[id(key)] = Event("start", "", started.place, node, self._read(node), self.innermost())
+        self.starts[id(key)] = Event("start", "", started.place, node, self.reads_of(node), self.innermost())
 
     def call_function(
         self, function: bash.Function, name: str, arguments: list[Value], temporary: bool = False
     ) -> Status:
         node = self.nodes[-1] if self.nodes else None
-        self.calls.append(Event("call", name, self.place(), node, self._read(node), self.innermost()))
+        self.calls.append(Event("call", name, self.place(), node, self.reads_of(node), self.innermost()))
         try:
             return super().call_function(function, name, arguments, temporary)
         finally:
@@ -274,6 +277,13 @@ class Trail:
             if at is not None and place.source is at.source and place.pos == at.pos:
                 return event
         return None
+
+    @property
+    def last_words(self) -> dict[str, Event]:
+        """Where the values come from that the command looks at with which the process exits."""
+        at = self.leaf.place
+        node = None if at is None else self.shell.commands.get((at.path, at.pos))
+        return {} if node is None else self.shell.reads_of(node)
 
 
 def record(world: World, solved: Solved, depth: int) -> Trail:

@@ -251,3 +251,26 @@ def test_a_test_that_only_the_machine_decides(tmp_path: Path) -> None:
     notes = [note for _, text, note in of_script(explanation) if text == "curl -s host"]
     assert notes
     assert notes[0].startswith("not known before the run; taken to be ")
+
+
+@pytest.mark.parametrize(
+    ("script", "steps"),
+    [
+        (
+            'NAME="missing_$FRAMEWORK"\nset -e\nbash "benchmarks/$NAME.sh"\n',
+            [(1, "NAME=missing_vllm"), (3, "ends here")],
+        ),
+        (
+            'NAME=missing\nif [ "$TP" = 99 ]; then NAME=other; fi\nbash "benchmarks/$NAME.sh" || exit 3\n',
+            [(1, "NAME=missing"), (3, "false with NAME=missing"), (3, "ends here")],
+        ),
+        ("echo no >&2\nexit 4\n", [(2, "ends here")]),
+    ],
+)
+def test_what_ends_a_job_comes_from_somewhere(tmp_path: Path, script: str, steps: list[tuple[int, str]]) -> None:
+    repository = make_repository(tmp_path / "r", {RECIPE: script})
+    with open_files(repository) as files:
+        planner = Planner(files)
+        job = next(job for job in planner.jobs if job.entry == ENTRY)
+        found = Explainer(planner).ending(job, planner.plan(job).launch.runners[0])
+    assert [(step.span.line, step.note) for step in found if step.span.path == RECIPE] == steps
