@@ -495,7 +495,7 @@ def _place_problem(pull: Pull, commit: str, comment: Mapping[str, Any]) -> str |
         return "Path could not be resolved"
     side = comment.get("side", "RIGHT")
     line = comment.get("line")
-    if line not in lines.side(side):
+    if line is None or line not in lines.side(side):
         return "Line could not be resolved"
     if "start_line" not in comment:
         return None

@@ -149,8 +149,8 @@ class Spec:
             yield f"body: {error}"
             return
         schema = wanted["content"]["application/json"]["schema"]
-        for error in self._validator(schema).iter_errors(value):
-            yield f"body {_place(error.absolute_path)}: {_reason(error)}"
+        for fault in self._validator(schema).iter_errors(value):
+            yield f"body {_place(fault.absolute_path)}: {_reason(fault)}"
         yield from (f"body {path}: unknown property" for path in self._unknown(schema, value, ""))
         if match.operation == _COMMENTS and isinstance(value, dict):
             yield from _review_faults(value)

@@ -257,7 +257,7 @@ class Repository:
         self.parent = parent
         self.private = private
         self.objects: Objects = parent.objects if parent is not None else Objects()
-        self.default_branch = parent.default_branch if parent is not None else "main"
+        self.default_branch: str = parent.default_branch if parent is not None else "main"
         self.branches: dict[str, str] = dict(parent.branches) if parent is not None else {}
         self.roles: dict[str, str] = {owner.login.lower(): "admin"}
         self.pulls: dict[int, Pull] = {}
