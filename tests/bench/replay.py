@@ -16,16 +16,21 @@ import json
 import multiprocessing
 import subprocess
 import sys
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Iterable, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from botlint.core.finding import Finding
 from botlint.engine.check import check
 from botlint.engine.context import Context
-from botlint.engine.examples import plan_all
+from botlint.engine.keep import KeptParts
 from botlint.engine.rules import builtin_rules
+from botlint.layouts.inferencex.job import Job
+from botlint.plan.build import Planner
+from botlint.plan.model import LaunchPlan
+from botlint.plan.parallel import plan_jobs_with_questions
+from botlint.plan.store import PlanStore
 from botlint.repo.open import open_files
 
 NEAR = 3
@@ -37,7 +42,7 @@ def main() -> int:
     parser.add_argument("checkout", type=Path)
     parser.add_argument("defects", type=Path)
     parser.add_argument("--select", action="append", default=[], help="only this class or id (repeatable)")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=1, help="defects at once; each check uses several processors")
     parser.add_argument("--runtime", action="store_true", help="also those that only a run can show")
     options = parser.parse_args()
     defects = [json.loads(line) for line in options.defects.read_text(encoding="utf-8").splitlines() if line.strip()]
@@ -48,8 +53,9 @@ def main() -> int:
         and (not options.select or {one["id"], one["class"]} & set(options.select))
     ]
     found: dict[str, list[bool]] = {}
-    # A process keeps what it has read: a fresh one comes after a few defects.
-    with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=4) as pool:
+    # Neighbouring revisions share most plans. A process keeps what it has read: a fresh one comes after a few defects.
+    chosen.sort(key=lambda one: (one["bad_date"], one["bad_rev"], one["date"]))
+    with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=8) as pool:
         work = partial(replay, str(options.checkout))
         for one, (state, lines) in zip(chosen, pool.imap(work, chosen), strict=True):
             found.setdefault(one["class"], []).append(state == "found")
@@ -83,21 +89,28 @@ def _fact(one: Finding) -> tuple[str, str, str, str]:
     return one.rule, one.span.path, one.subject, one.message
 
 
+_STORE = PlanStore()
+_PARTS = KeptParts()
+
+
+def _plan_jobs(planner: Planner, jobs: Sequence[Job]) -> list[LaunchPlan]:
+    return _STORE.plan(planner, jobs, plan_jobs_with_questions)
+
+
+@lru_cache(maxsize=4)
 def _findings(checkout: str, rev: str) -> list[Finding]:
     """The findings of a revision, and what it brought against its parent."""
     with contextlib.ExitStack() as stack:
         files = stack.enter_context(open_files(checkout, rev))
         parent = _parent(checkout, rev)
-        base = Context(stack.enter_context(open_files(checkout, parent)), plan_all) if parent else None
-        context = Context(files, plan_all, base)
+        base = Context(stack.enter_context(open_files(checkout, parent)), _plan_jobs) if parent else None
         rules = builtin_rules()
         standing = [rule for rule in rules if rule.scope != "pull-request"]
-        report = check(Context(files, plan_all), standing)
+        found = list(check(Context(files, _plan_jobs), standing, parts=_PARTS).findings)
         if base is not None:
             changed = [rule for rule in rules if rule.scope == "pull-request"]
-            report_change = check(context, changed)
-            return [*report.findings, *report_change.findings]
-        return list(report.findings)
+            found.extend(check(Context(files, _plan_jobs, base), changed, parts=_PARTS).findings)
+        return found
 
 
 def _parent(checkout: str, rev: str) -> str | None:
