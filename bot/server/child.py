@@ -84,10 +84,13 @@ def main() -> None:
     memory = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.nice(10)  # GitHub waits ten seconds for an acknowledgement, and longer for a review
     outgoing = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not end up between messages
+    from botlint.server import logs
     from botlint.server.reviewing import Reviewing
 
+    logs.set_up(os.environ.get("BOTLINT_LOG_LEVEL", "info"))
     serve(Reviewing().work, sys.stdin.buffer, outgoing)
 
 

@@ -30,7 +30,9 @@ MOST_CALLS = 5_000
 METHODS: Final = frozenset(name for name in vars(GitHub) if not name.startswith("_")) - {"repository", "web"}
 """What a reviewing process may ask for: the port, nothing else."""
 
-_KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "HOME", "XDG_CACHE_HOME", "PYTHONPATH", "VIRTUAL_ENV", "TMPDIR")
+_KEPT_VARIABLES = (
+    "PATH", "LANG", "LC_ALL", "TZ", "HOME", "XDG_CACHE_HOME", "PYTHONPATH", "VIRTUAL_ENV", "TMPDIR", "BOTLINT_LOG_LEVEL"
+)  # fmt: skip
 
 log = logging.getLogger("botlint.pool")
 
@@ -70,7 +72,7 @@ class Pool:
         *,
         memory: int = MEMORY,
         seconds: float = TIME,
-        command: tuple[str, ...] = (sys.executable, "-m", "botlint.server.child"),
+        command: tuple[str, ...] = (sys.executable, "-P", "-m", "botlint.server.child"),
     ) -> None:
         self._size = size
         self._memory = memory

@@ -286,11 +286,8 @@ class Runtime:
         )
 
     def _submit(self, delivery: str, task: Task) -> Submitted:
-        if task.kind == "discussed":
-            # People say much in a short time: one look at the end of each minute is enough.
-            minute = int(time.time() // 60)
-            return self._engine.submit(f"discussed-{task.lane}-{minute}", task.lane, task.body(), delay=60.0)
-        return self._engine.submit(delivery, task.lane, task.body())
+        identifier, delay = kept_as(delivery, task, time.time())
+        return self._engine.submit(identifier, task.lane, task.body(), delay=delay)
 
     def _submit_for(self, identifier: str, task: Task, delay: float) -> Submitted:
         return self._engine.submit(identifier, task.lane, task.body(), delay=delay)
@@ -312,6 +309,15 @@ class Runtime:
         thread = threading.Thread(target=target, name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
+
+
+def kept_as(delivery: str, task: Task, now: float) -> tuple[str, float]:
+    """The id under which a delivery's task is kept, and the seconds until it is done."""
+    if task.kind != "discussed":
+        return delivery, 0.0
+    # People say much in a short time: one look, when the minute after it is over, is enough for all of it.
+    minute = int(now // 60)
+    return f"discussed-{task.lane}-{minute}", (minute + 2) * 60 - now
 
 
 def _lock(url: sa.URL) -> IO[bytes]:

@@ -118,6 +118,9 @@ class Tasks:
             return "gone"
         except Exception as error:  # whatever it was, the delivery was accepted
             if task.attempt < len(self.retries):
+                if not isinstance(error, GitHubError):
+                    # Our own fault, which may well come again: nobody shall wait for us until it does not.
+                    self._give_up(task)
                 return self._later(identifier, task, self.retries[task.attempt], about, error)
             log.exception("task failed for good", extra=dict(about))
             self._give_up(task)
@@ -183,7 +186,8 @@ class Tasks:
         if pull.state == "closed":
             close_runs(github, pull.head.sha, self.app, "The pull request is closed")
             return "closed"
-        return self.reviewer.review(github, task.number, force=force)
+        # What an earlier attempt gave up looks as if it were done.
+        return self.reviewer.review(github, task.number, force=force or task.attempt > 0)
 
     def _rerun(self, github: GitHub, identifier: str, task: Task) -> str:
         if task.number:

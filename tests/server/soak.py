@@ -154,6 +154,9 @@ class Soak:
             killer.join()
             for process in processes:
                 process.kill()
+        took = sorted(one.seconds for one in app.deliveries if one.status_code == 202)
+        shown = ", ".join(f"{share:.0%} {took[int(share * (len(took) - 1))]:.2f} s" for share in (0.5, 0.99, 1.0))
+        self.say(f"{len(took)} deliveries acknowledged: {shown}")
         self.say(f"settled after {time.monotonic() - began:.1f} s, {len(hub.calls)} requests")
         self._no_secrets(hub, app, processes)
         assert set(self.refused) <= {401}, f"forged deliveries were answered {self.refused}"

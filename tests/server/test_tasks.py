@@ -15,6 +15,7 @@ from botlint.server.answers import ignored
 from botlint.server.commands import Command
 from botlint.server.events import Task
 from botlint.server.metrics import Metrics
+from botlint.server.runtime import kept_as
 from botlint.server.tasks import RETRIES, Reviewed, TaskFailed, Tasks
 
 
@@ -208,6 +209,18 @@ def test_a_failure_is_tried_again_and_then_told(world: World, error: Exception) 
     assert world.reviews.asked[-1] == ("give up", "a" * 40)
 
 
+def test_nobody_waits_for_our_own_faults(world: World) -> None:
+    world.reviews.error = ValueError("our mistake")
+    assert world.do() == "postponed"
+    assert world.reviews.asked == [("review", 7, False), ("give up", "a" * 40)]
+    world.reviews.error = None
+    assert world.do(attempt=1) == "reviewed"
+    assert world.reviews.asked[-1] == ("review", 7, True), "it looks as if it were done"
+    world.reviews.error = GitHubError("502")
+    assert world.do() == "postponed"
+    assert world.reviews.asked[-1] == ("review", 7, False)
+
+
 def test_no_secret_is_kept_of_a_failure(world: World) -> None:
     world.reviews.error = ValueError("ghs_" + "A1b2" * 9)
     with pytest.raises(TaskFailed) as caught:
@@ -243,3 +256,12 @@ def test_new_repositories_are_looked_through(world: World) -> None:
 def test_a_task_of_another_version_fails_once(world: World) -> None:
     assert world.tasks.run("d-9", {"kind": "dance", "installation": 77, "repository": "acme/bench",
                                    "repository_id": 1001, "attempt": 0})["outcome"] == "postponed"  # fmt: skip
+
+
+def test_what_people_say_in_a_minute_is_looked_at_once() -> None:
+    said = Task("discussed", 77, "acme/bench", 1001, 7)
+    (first, wait), (second, shorter) = kept_as("d-1", said, 6000.0), kept_as("d-2", said, 6059.0)
+    assert first == second
+    assert (wait, shorter) == (120.0, 61.0)
+    assert kept_as("d-3", said, 6060.0)[0] != first
+    assert kept_as("d-4", Task("review", 77, "acme/bench", 1001, 7), 6000.0) == ("d-4", 0.0)
