@@ -101,4 +101,4 @@ def whole_line(path: str, line: int) -> Span:
 
 def no_place() -> Span:
     """The span of what is in no file: a pull request as a whole."""
-    return Span("", 0, 1, 0, 1)
+    return Span("", 1, 1, 1, 1)
