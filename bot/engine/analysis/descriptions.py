@@ -17,7 +17,7 @@ MAX_ITEMS = 500
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
 _TICKS = re.compile(r"(`+)")
 _QUOTE = re.compile(r" {0,3}>")
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>[^\n]*)")
+_HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<text>[^\n]*)")
 _BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(?P<mark>[ xX])\](?:[ \t]+(?P<text>.*))?$")
 _DEPENDS = re.compile(r"\bdepends[ -]on\b[ \t]*:?(?P<rest>[^\n]*)", re.IGNORECASE)
 _REFERENCE = re.compile(
@@ -93,7 +93,7 @@ def boxes(text: str) -> list[Box]:
     for line in plain_lines(text, code=True):
         heading = _HEADING.match(line)
         if heading is not None:
-            depth = len(line) - len(line.lstrip(" #"))
+            depth = len(heading["marks"])
             above = [one for one in above if one[0] < depth]
             above.append((depth, heading["text"].rstrip("# \t").strip()))
             continue

@@ -37,7 +37,7 @@ def test_what_says_something(text: str, left: list[str]) -> None:
 
 
 def test_boxes_know_their_headings() -> None:
-    text = "# One\n- [ ] a\n## Two ##\n  1. [x] b\n* [X] c\n# Three\n+ [ ]\n- [y] no\n[ ] no\n"
+    text = "# One\n- [ ] a\n ##  Two ##\n  1. [x] b\n* [X] c\n# Three\n+ [ ]\n- [y] no\n[ ] no\n"
     assert [(one.text, one.done, one.headings) for one in boxes(text)] == [
         ("a", False, ("One",)),
         ("b", True, ("One", "Two")),
@@ -103,7 +103,15 @@ def test_a_phrase_is_said_in_plain_words() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["`" * 60_000, "<!--" * 20_000, "- [ ] " * 20_000, "depends on " * 9_000, "[(" * 40_000]
+    "text",
+    [
+        "`" * 60_000,
+        "<!--" * 20_000,
+        "- [ ] " * 20_000,
+        "depends on " * 9_000,
+        "[(" * 40_000,
+        "depends on" + ".-" * 45_000,
+    ],
 )
 def test_hostile_texts_take_no_time(text: str) -> None:
     begun = time.monotonic()
