@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -47,16 +48,19 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
-            close_fds=True,
+            process_group=0,  # it starts others, which have to end with it
         )
         self.incoming = cast(BinaryIO, self._process.stdout)
         self.outgoing = cast(BinaryIO, self._process.stdin)
         self.repository = ""
         self.used = 0.0
+        self._ended = threading.Lock()
 
     def end(self) -> None:
+        if not self._ended.acquire(blocking=False):
+            return  # the number of a process that was waited for may be another's
         with suppress(OSError):
-            self._process.kill()
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         for stream in (self.incoming, self.outgoing):
             with suppress(OSError):
