@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fakehub import FakeGitHub, Pull
+import pytest
+from fakehub import FakeGitHub, Fault, Pull, faults
 from fakehub.git import Content
 from fakehub.seed import CONFIG, healthy_files
 from reviewing import MAX_CALLS, Bot, install
@@ -141,3 +142,25 @@ def test_drafts_are_not_greeted_before_they_are_ready(hub: FakeGitHub, kept: Kep
     bot.review(pull)
     bot.review(pull, force=True)
     assert len(greetings(pull)) == 1
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_an_answer_that_was_lost_greets_nobody_twice(hub: FakeGitHub, kept: Kept, done: bool) -> None:
+    bot, pull = opened(hub, kept, {CONFIG: text_of(CONFIG) + "# A remark.\n"}, "")
+    hub.fail("issues/create-comment", faults.bad_gateway(done=done))
+    assert bot.review(pull) == "reviewed"
+    assert (len(greetings(pull)), len(bot.summaries(pull))) == (1, 1)
+
+
+def test_permissions_that_cannot_be_asked_are_none(hub: FakeGitHub, kept: Kept) -> None:
+    bot, pull = opened(hub, kept, {CONFIG: text_of(CONFIG) + "# A remark.\n"}, "")
+    pull.comment(f"{PHRASE}, I have reviewed this", user="ann")
+    no = {"message": "Resource not accessible by integration"}
+    hub.fail("repos/get-collaborator-permission-level", Fault(status=403, body=no, times=-1))
+    assert bot.review(pull) == "reviewed"
+    (summary,) = bot.summaries(pull)
+    assert "(sign-off-by-other)" in summary.body
+    hub.faults.clear()
+    bot.review(pull, force=True)
+    (summary,) = bot.summaries(pull)
+    assert "(sign-off-by-other)" not in summary.body
