@@ -12,7 +12,9 @@ from botlint.engine.views.base import Chain, Core, Fact, View
 def _build(context: Context, _chain: Chain) -> Iterator[Core]:
     for one in context.once(weakenings):
         values = {"kind": one.kind, "what": one.what, "before": one.before, "after": one.after}
-        yield Core(f"{one.kind} {one.what}" if one.kind != "broken" else one.kind, values, {"setting": one.span})
+        # Which rules a family has is no part of what the fact is about, nor is the text of an error.
+        subject = one.kind if one.kind == "broken" else f"{one.kind} {one.what.partition(' (')[0]}"
+        yield Core(subject, values, {"setting": one.span})
 
 
 VIEW = View(
