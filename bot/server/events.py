@@ -15,6 +15,9 @@ from botlint.server import commands
 
 Kind = Literal["review", "rerun", "group", "command", "discussed", "repositories"]
 
+WEBHOOK = "/webhook"
+"""Where deliveries go."""
+
 SUBSCRIBED = (
     "check_run",
     "check_suite",

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from botlint.server.events import SUBSCRIBED
-from botlint.server.receiver import WEBHOOK
+from botlint.server.events import SUBSCRIBED, WEBHOOK
 
 PERMISSIONS: Final[Mapping[str, str]] = {
     "checks": "write",

@@ -24,8 +24,6 @@ from botlint.server import events
 from botlint.server.engine import Submitted
 from botlint.server.metrics import Metrics
 
-WEBHOOK = "/webhook"
-
 LARGEST = 25 * 1024 * 1024
 """GitHub sends no larger payload (docs.github.com, "Webhook events and payloads")."""
 
@@ -70,7 +68,7 @@ class Receiver:
         """The ASGI application."""
         return Starlette(
             routes=[
-                Route(WEBHOOK, self._webhook, methods=["POST"]),
+                Route(events.WEBHOOK, self._webhook, methods=["POST"]),
                 Route("/details/{key}", self._details, methods=["GET"]),
                 Route("/", self._home, methods=["GET"]),
                 Route("/healthz", self._healthz, methods=["GET"]),

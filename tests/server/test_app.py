@@ -15,7 +15,7 @@ from fakehub.seed import Seed, plant
 from soak import PERMISSIONS, live, small_files
 
 from botlint.github.markers import is_mended
-from botlint.server.receiver import WEBHOOK
+from botlint.server.events import WEBHOOK
 
 LAYOUT, BACKEND = "shuffled-kv-heads", "job-exits"
 

@@ -16,9 +16,9 @@ from starlette.testclient import TestClient
 
 from botlint.server import receiver
 from botlint.server.engine import Submitted
-from botlint.server.events import Task
+from botlint.server.events import WEBHOOK, Task
 from botlint.server.metrics import Metrics
-from botlint.server.receiver import LARGEST, WEBHOOK, Receiver, signed
+from botlint.server.receiver import LARGEST, Receiver, signed
 
 OLD_SECRET = b"the secret before"
 
