@@ -13,6 +13,7 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, BinaryIO, cast
 
 from botlint.github.port import GitHub
@@ -37,8 +38,11 @@ class Remote:
 
         def call(*arguments: Any, **options: Any) -> Any:
             plain = tuple(list(one) if isinstance(one, (map, filter, type({}.keys()))) else one for one in arguments)
-            send(self._outgoing, ("call", name, plain, options))
-            answer = receive(self._incoming)
+            try:
+                send(self._outgoing, ("call", name, plain, options))
+                answer = receive(self._incoming)
+            except EOFError:
+                sys.exit()  # the App is gone; no error, for nothing that handles errors shall go on
             if answer[0] == "raise":
                 raise unpacked(*answer[1:])
             self.repository = answer[2]
@@ -54,27 +58,25 @@ COLLECTED = 25
 def serve(work: Work, incoming: BinaryIO, outgoing: BinaryIO) -> None:
     """Do what the App asks until it is gone."""
     gc.disable()
-    send(outgoing, ("ready",))
-    for count in itertools.count(1):
-        if count % COLLECTED == 0:
-            gc.collect()
-        try:
+    with suppress(EOFError):
+        send(outgoing, ("ready",))
+        for count in itertools.count(1):
             kind, repository, web, options = receive(incoming)
-        except EOFError:
-            return
-        try:
-            result = work(cast(GitHub, Remote(incoming, outgoing, repository, web)), kind, options)
-            send(outgoing, ("done", result))
-        except EOFError:
-            return
-        except MemoryError:
-            # What is half built stays half built: a new process is cleaner.
-            send(outgoing, ("failed", "MemoryError", "there is not enough memory for this pull request", None))
-            return
-        except Exception as error:
-            send(outgoing, ("failed", *packed(error)))
-            if isinstance(error, WireError):
-                return
+            message = _done(work, cast(GitHub, Remote(incoming, outgoing, repository, web)), kind, options)
+            send(outgoing, message)
+            if message[0] == "failed" and message[1] in ("MemoryError", WireError.__name__):
+                return  # what is half built stays half built: a new process is cleaner
+            if count % COLLECTED == 0:
+                gc.collect()
+
+
+def _done(work: Work, github: GitHub, kind: str, options: dict[str, Any]) -> tuple[object, ...]:
+    try:
+        return "done", work(github, kind, options)
+    except MemoryError:
+        return "failed", "MemoryError", "there is not enough memory for this pull request", None
+    except Exception as error:
+        return "failed", *packed(error)
 
 
 def main() -> None:

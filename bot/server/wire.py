@@ -20,7 +20,7 @@ _SAFE: Final = {("builtins", name) for name in ("set", "frozenset", "bytearray",
 
 
 class WireError(CannotFinish):
-    """The other process ended, or sent what it must not."""
+    """The other process sent what it must not."""
 
 
 class _Plain(pickle.Unpickler):
@@ -35,14 +35,14 @@ class _Plain(pickle.Unpickler):
 
 
 def send(stream: BinaryIO, message: object) -> None:
-    """Send a message. Raises WireError if the other process is gone."""
+    """Send a message. Raises EOFError if the other process is gone."""
     raw = pickle.dumps(message, protocol=5)
     try:
         stream.write(_HEAD.pack(len(raw)))
         stream.write(raw)
         stream.flush()
     except (OSError, ValueError) as error:
-        raise WireError("the other process is gone") from error
+        raise EOFError from error
 
 
 def receive(stream: BinaryIO) -> Any:

@@ -10,6 +10,10 @@ import tempfile
 import uuid
 from pathlib import Path
 
+import sqlalchemy as sa
+
+from botlint.server.database import Database
+
 
 def programs() -> Path | None:
     """The folder of PostgreSQL's programs; Debian keeps them beside the search path."""
@@ -61,6 +65,15 @@ class Cluster:
             stdout=subprocess.DEVNULL,
             env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"},
         )
+
+
+def dump(database: Database) -> str:
+    """All that a database holds, as text."""
+    tables = sa.MetaData()
+    with database.begin() as connection:
+        for schema in (None, "dbos") if database.shared else (None,):
+            tables.reflect(connection, schema=schema)
+        return "\n".join(repr(row) for table in tables.tables.values() for row in connection.execute(table.select()))
 
 
 def _unprivileged() -> str | None:

@@ -22,7 +22,7 @@ from typing import Any
 
 import httpx
 from app_process import AppProcess
-from cluster import Cluster
+from cluster import Cluster, dump
 from fakehub import App, Executable, FakeGitHub, Pull, Repository
 from fakehub.seed import CONFIG, ENTRY, RECIPE, healthy_files, planted_files, with_backend, with_guard
 from fakehub.state import Delivery
@@ -30,6 +30,7 @@ from fakehub.state import Delivery
 from botlint.github.client import Client
 from botlint.github.markers import fingerprint_of, is_mended
 from botlint.github.review import Options, review
+from botlint.server.database import Database
 
 PERMISSIONS = {"checks": "write", "contents": "read", "metadata": "read", "pull_requests": "write"}
 FORGED = "sha256=" + "0" * 64
@@ -337,8 +338,10 @@ class Soak:
         """No token, key or secret in what was logged or kept."""
         secrets = [*hub.tokens, app.webhook_secret, app.private_key.splitlines()[1]]
         texts = {str(process.log): process.logged() for process in processes}
-        if "://" not in self.database:
-            texts["database"] = Path(self.database).read_bytes().decode("latin-1")
+        database = Database(self.database)
+        texts["database"] = dump(database)
+        database.close()
+        assert "soak-" in texts["database"]
         for where, text in texts.items():
             assert not any(secret in text for secret in secrets), f"a secret is in {where}"
         for process in processes:

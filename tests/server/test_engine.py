@@ -12,8 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
-from cluster import Cluster, programs
+from cluster import Cluster, dump, programs
 
 from botlint.server.beats import Beats, Outlived
 from botlint.server.database import Database
@@ -198,14 +197,6 @@ def test_a_database_that_goes_away_and_comes_back(tmp_path: Path) -> None:
         database.close()
     finally:
         cluster.close()
-
-
-def dump(database: Database) -> str:
-    """All that the database holds, as text."""
-    tables = sa.MetaData()
-    with database.begin() as connection:
-        tables.reflect(connection, schema="dbos" if database.shared else None)
-        return "\n".join(repr(row) for table in tables.tables.values() for row in connection.execute(table.select()))
 
 
 def spawn(url: str, executor: str, log: Path, seconds: float) -> subprocess.Popen[bytes]:
