@@ -43,7 +43,7 @@ class Analyses:
     ) -> Analysis:
         key = (base.label, head.label)
         if key not in self._made:
-            kept = Kept(self._kept.blobs, self._kept.plans)
+            kept = Kept(self._kept.blobs, self._kept.plans, self._kept.parts)
             found = analyse(base, head, kept, ignored=ignored, changed=changed)
             for files in (found.base, found.head):
                 if isinstance(files, TreeFiles):
@@ -108,9 +108,9 @@ class Bot:
 
 
 def install(hub: FakeGitHub, repository: Repository, kept: Kept, permissions: Mapping[str, str] = PERMISSIONS) -> Bot:
-    """The App on a repository; contents and plans are shared by all tests, analysed bases are not."""
+    """The App on a repository; contents, plans and parts of checks are shared by all tests, analysed bases are not."""
     app = hub.app(permissions=permissions)
-    return Bot(hub, repository, app, hub.install(app, repository), Kept(kept.blobs, kept.plans))
+    return Bot(hub, repository, app, hub.install(app, repository), Kept(kept.blobs, kept.plans, kept.parts))
 
 
 def open_findings(comments: list[ReviewComment]) -> dict[str, ReviewComment]:
