@@ -51,6 +51,10 @@ class Analyses:
             self._made[key] = replace(found, context=None, _lines={})
         return self._made[key]
 
+    def of(self, base: str, head: str) -> Analysis:
+        """The analysis that was made of two commits."""
+        return self._made[base, head]
+
 
 @dataclass
 class Bot:
