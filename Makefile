@@ -11,7 +11,7 @@ PYTEST := PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n $(JOBS)
 TYPING := build/typing/botlint
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format typecheck typing unit browser postgres test-slow soak bench docs refresh-spec clean
+.PHONY: help demo test lint format typecheck typing unit browser postgres test-slow soak bench bench-review docs refresh-spec clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -51,6 +51,10 @@ soak: $(VENV)/.installed-dev postgres  ## 500 webhooks to the App while its proc
 bench: $(VENV)/.installed-bench  ## compare `botlint plan` with the generator of REPO=/path/to/checkout
 	@test -n "$(REPO)" || { echo 'usage: make bench REPO=/path/to/checkout [RUNS=5]' >&2; exit 2; }
 	$(BIN)/python tests/bench/bench.py "$(REPO)" --botlint $(BIN)/botlint --runs $(or $(RUNS),5)
+
+bench-review: $(VENV)/.installed-dev  ## time the review of a one-recipe pull request on the size of REPO=/path/to/checkout
+	@test -n "$(REPO)" || { echo 'usage: make bench-review REPO=/path/to/checkout [RUNS=4]' >&2; exit 2; }
+	PYTHONPATH=tests/github $(BIN)/python tests/bench/review.py "$(REPO)" --runs $(or $(RUNS),4)
 
 docs: $(VENV)/.installed  ## write the pages of the rules in docs/rules/
 	$(BIN)/botlint rules docs docs/rules
