@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import pytest
 
@@ -35,8 +36,17 @@ def test_an_error_in_another_process_is_told() -> None:
         processes.spread(range(4), work, 2)
 
 
-def test_an_error_of_its_own_ends_the_others() -> None:
+def test_an_error_of_its_own_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     home = os.getpid()
+    started: list[int] = []
+    start = processes._start
+
+    def noted(make: Callable[[], object]) -> tuple[int, int]:
+        child = start(make)
+        started.append(child[0])
+        return child
+
+    monkeypatch.setattr(processes, "_start", noted)
 
     def work(item: int) -> int:
         if os.getpid() == home:
@@ -45,5 +55,6 @@ def test_an_error_of_its_own_ends_the_others() -> None:
 
     with pytest.raises(ValueError, match="own"):
         processes.spread(range(4), work, 2)
+    assert len(started) == 1
     with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+        os.waitpid(started[0], os.WNOHANG)
