@@ -54,7 +54,7 @@ def spread(
     reading, writing = os.pipe()
     os.write(writing, b"".join(number.to_bytes(2, "big") for number in range(processes, len(groups))))
     os.close(writing)
-    # What was loaded so far is never freed: a collection in a child would copy its pages for nothing.
+    # While the others work, what was loaded so far is not looked at: a collection in a child would copy its pages.
     gc.freeze()
 
     def share(first: int) -> Iterator[tuple[int, R]]:
@@ -79,6 +79,7 @@ def spread(
             ends.append(end)
             found.update(made)
     finally:
+        gc.unfreeze()
         os.close(reading)
         for pid, _ in children:
             _end(pid)
