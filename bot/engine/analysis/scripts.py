@@ -37,6 +37,21 @@ class SourceCall:
     """Whether the path starts at the script's own folder or the repository's root, not at the working directory."""
 
 
+def _facts(context: Context, path: str) -> ScriptFacts | None:
+    """The facts of a script, those of an unchanged one from the base; None if it cannot be read."""
+    script = context.script(path)
+    if script is None:
+        return None
+
+    def read(_text: str, name: str) -> ScriptFacts:
+        facts = walk(script, name)
+        if script.problem is not None:
+            facts.dynamic = True
+        return facts
+
+    return context.of_file("facts", path, read)
+
+
 class Scripts:
     """The walked scripts by path. Everything else is found when it is asked for."""
 
@@ -45,11 +60,9 @@ class Scripts:
         self.files = context.files
         self.by_path: dict[str, ScriptFacts] = {}
         for path in _affordable(context, script_paths(context)):
-            script = context.script(path)
-            if script is not None:
-                self.by_path[path] = walk(script, path)
-                if script.problem is not None:
-                    self.by_path[path].dynamic = True
+            facts = _facts(context, path)
+            if facts is not None:
+                self.by_path[path] = facts
 
     @cached_property
     def paths(self) -> Paths:
