@@ -38,7 +38,9 @@ Reason = Literal["span", "cause", "related", "step", "file", "outside", "capped"
 
 STEP = re.compile(r"(?P<path>\S[^:\n]*):(?P<line>\d{1,9})  ")
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+/-]*[A-Za-z0-9_]")
-_NAME = re.compile(r"[A-Za-z].*[_\d.+/-]|[_\d.+/-].*[A-Za-z]|[A-Z]{3,}")
+_LETTER = re.compile(r"[A-Za-z]")
+_MARK = re.compile(r"[_\d.+/-]")
+_CAPITALS = re.compile(r"[A-Z]{3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,13 @@ def _spans(finding: Finding) -> list[Span]:
 
 def _words(text: str) -> list[str]:
     return [word for word in _WORD.findall(text) if len(word) > 2]
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word is no plain one: letters with digits or signs, or capitals. Words may be very long."""
+    if _CAPITALS.search(word) is not None:
+        return True
+    return _LETTER.search(word) is not None and _MARK.search(word) is not None
 
 
 @dataclass(frozen=True)
@@ -191,7 +200,7 @@ class Placer:
         """
         said = set(_words(finding.message))
         seen = {word for span in _spans(finding) for word in _words(self._text(span))}
-        return {word for word in said if _NAME.search(word)} | (said & seen)
+        return {word for word in said if _is_name(word)} | (said & seen)
 
     def _text(self, span: Span) -> str:
         lines = self.lines(span.path) if span.path else None

@@ -14,6 +14,9 @@ Verb = Literal["check", "explain", "ignore", "smoke", "help"]
 MOST = 5
 """How many commands of one comment are done."""
 
+_ENDS = re.compile("\r\n|\n|\r")
+"""What ends a line in Markdown. Other separators do not: behind them, a quotation goes on."""
+
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _RULE = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,79}")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
@@ -39,7 +42,7 @@ def read(text: str) -> list[Command]:
     """The commands of a comment, first ones first; none where they are quoted, indented or in a code block."""
     commands: list[Command] = []
     fence = ""
-    for line in text[:_LONGEST].splitlines():
+    for line in _ENDS.split(text[:_LONGEST]):
         mark = _FENCE.match(line)
         if fence:
             if mark and mark[1].startswith(fence) and not mark[2].strip():

@@ -49,6 +49,9 @@ HELP = Command("help")
         ("```\n/botlint check", []),
         ("``` not `a fence\n/botlint check", [Command("check")]),
         ("/botlint check\n" * 50, [Command("check")] * MOST),
+        # What is no end of a line in Markdown does not end a quotation of somebody else's words.
+        *((f"> said{end}/botlint ignore 0123456789abcdef mine", []) for end in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"),
+        ("> said\r/botlint check", [Command("check")]),
     ],
 )  # fmt: skip
 def test_commands(text: str, wanted: list[Command]) -> None:

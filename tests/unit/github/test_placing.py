@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from review_samples import (
     CONFIG,
@@ -175,3 +177,10 @@ def test_only_files_that_may_tell_something_are_read() -> None:
     (placement,) = place_all([one], read_diff([*files, changed("huge.bin", None)]), lines)
     assert placement.anchor == Anchor("f7.sh", "LEFT", 2, 2)
     assert set(read) == {"recipe.sh", "f7.sh"}
+
+
+@pytest.mark.parametrize("word", ["a" * 200_000, "1" * 200_000, "a" + "." * 200_000, "Ab" * 100_000])
+def test_a_very_long_word_is_looked_at_once(word: str) -> None:
+    began = time.process_time()
+    told(finding("a.sh", 1, message=f"{word} is not set"), FAR, NEXT)
+    assert time.process_time() - began < 2
