@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from botlint.core.finding import Finding, Severity
 from botlint.core.visible import visible_lines
@@ -43,8 +43,13 @@ def conclusion(reviewed: Reviewed, *, fail_closed: bool = False) -> Conclusion:
     What does not satisfy a required check keeps a pull request from being merged; `neutral` satisfies it.
     """
     if reviewed.report.failures and fail_closed:
-        return "failure"
+        return when_failed(fail_closed=True)
     return _CONCLUSIONS[reviewed.verdict]
+
+
+def when_failed(*, fail_closed: bool) -> Conclusion:
+    """The conclusion where botlint itself failed and knows of no certain finding."""
+    return "failure" if fail_closed else "neutral"
 
 
 def external_id(subject: str, head: str, state: object) -> str:
@@ -57,15 +62,15 @@ def output(
     reviewed: Reviewed,
     links: Links,
     languages: Sequence[Language] = ("en",),
-    paths: Collection[str] | None = None,
+    known: Callable[[str], bool] | None = None,
 ) -> CheckOutput:
-    """What the check run shows. With `paths`, findings of other files have no annotation: GitHub refuses them."""
+    """What the check run shows; findings of files that are not `known` to the head have no annotation."""
     wording = WORDINGS[languages[0]] if languages else EN
     return CheckOutput(
         title(reviewed, wording),
         summary_markdown(reviewed, links, languages),
         "",
-        tuple(annotations_of(reviewed.report.findings, paths, wording)),
+        tuple(annotations_of(reviewed.report.findings, known, wording)),
     )
 
 
@@ -75,12 +80,12 @@ def failed_output(wording: Wording = EN) -> CheckOutput:
 
 
 def annotations_of(
-    findings: Iterable[Finding], paths: Collection[str] | None = None, wording: Wording = EN
+    findings: Iterable[Finding], known: Callable[[str], bool] | None = None, wording: Wording = EN
 ) -> Iterator[Annotation]:
     """One annotation for each finding that counts and has a place in the head, the worst first."""
     placed = [one for one in findings if one.counts and one.span.path and one.span.line > 0]
-    if paths is not None:
-        placed = [one for one in placed if one.span.path in paths]
+    if known is not None:
+        placed = [one for one in placed if known(one.span.path)]
     for finding in sorted(placed, key=rank)[:MAX_ANNOTATIONS]:
         sure = f" ({wording.possible})" if finding.certainty == "possible" else ""
         yield Annotation(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from botlint.github.models import (
@@ -51,7 +51,7 @@ def pull_request(data: Json) -> PullRequest:
         merged=data.get("merged") is True or bool(data.get("merged_at")),
         head=_ref(_map(data.get("head"))),
         base=_ref(_map(data.get("base"))),
-        labels=tuple(text(_map(label), "name") for label in data.get("labels") or ()),
+        labels=tuple(text(_map(label), "name") for label in _list(data, "labels")),
         mergeable_state=text(data, "mergeable_state"),
         node_id=text(data, "node_id"),
         url=text(data, "html_url"),
@@ -92,7 +92,7 @@ def commit(data: Json) -> Commit:
 def tree(data: Json) -> Tree:
     """A tree, with the kinds of entries that git has."""
     entries = []
-    for one in data.get("tree") or ():
+    for one in map(_map, _list(data, "tree")):
         size = one.get("size")
         kind = text(one, "type")
         if kind in ("blob", "tree", "commit"):
@@ -102,7 +102,7 @@ def tree(data: Json) -> Tree:
                     text(one, "mode"),
                     cast(Any, kind),
                     text(one, "sha"),
-                    size if isinstance(size, int) else None,
+                    size if isinstance(size, int) and not isinstance(size, bool) and size >= 0 else None,
                 )
             )
     return Tree(text(data, "sha"), tuple(entries), data.get("truncated") is True)
@@ -139,7 +139,7 @@ def issue_comment(data: Json) -> IssueComment:
 def thread(data: Json) -> Thread:
     """A thread of GraphQL's list; whoever wrote what is not listed counts as somebody unknown (0)."""
     comments = _map(data.get("comments"))
-    nodes = [_map(node) for node in comments.get("nodes") or ()]
+    nodes = [_map(node) for node in _list(comments, "nodes")]
     authors = [number(_map(node.get("author")), "databaseId") for node in nodes]
     if number(comments, "totalCount") > len(nodes):
         authors.append(0)
@@ -210,3 +210,9 @@ def _big(data: Json, key: str) -> int:
 
 def _map(data: object) -> Json:
     return data if isinstance(data, Mapping) else {}
+
+
+def _list(data: Json, key: str) -> Sequence[object]:
+    """A list, empty where there is none."""
+    value = data.get(key)
+    return value if isinstance(value, list) else ()

@@ -16,9 +16,11 @@ from functools import partial
 from typing import Literal, Protocol
 
 from botlint import __version__
+from botlint.core.errors import UsageError
 from botlint.core.redact import redact
 from botlint.engine.policy import Policy
 from botlint.engine.pull import Pull
+from botlint.engine.settings import read_settings
 from botlint.github import checkruns
 from botlint.github.analysis import Analysis, Kept, analyse, is_relevant
 from botlint.github.bodies import Wanted, wanted_comment
@@ -260,8 +262,18 @@ def _analysed(
     except Exception as error:
         log.exception("the analysis failed: %s", redact(f"{type(error).__name__}: {error}"))
         if run is not None:
-            _conclude(github, run.id, "neutral", checkruns.failed_output())
+            _conclude(github, run.id, _when_failed(github, base, options.kept), checkruns.failed_output())
         return "failed"
+
+
+def _when_failed(github: GitHub, base: str, kept: Kept) -> Conclusion:
+    """The conclusion where botlint itself failed: by the settings of the base, if they can be read at all."""
+    known = kept.bases.get(base)
+    try:
+        settings = read_settings(read_revision(github, base, kept.blobs)) if known is None else known.policy.settings
+    except UsageError:
+        return "neutral"
+    return checkruns.when_failed(fail_closed=settings.review.fail_closed)
 
 
 def _analyse(
@@ -317,8 +329,12 @@ def _finish(github: GitHub, prepared: Prepared, reviewed: Reviewed) -> None:
         status="completed",
         conclusion=checkruns.conclusion(reviewed, fail_closed=settings.review.fail_closed),
         details_url=reviewed.details_url or None,
-        output=checkruns.output(reviewed, links, settings.languages),
+        output=checkruns.output(reviewed, links, settings.languages, partial(_is_there, prepared.analysis.head)),
     )
+
+
+def _is_there(head: Files, path: str) -> bool:
+    return head.is_file(path) or head.symlink_target(path) is not None
 
 
 def _conclude(github: GitHub, run: int, conclusion: Conclusion, output: CheckOutput) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from port_samples import APP, HEAD, ME, SOMEBODY, Hub
+from port_samples import APP, BASE, HEAD, ME, SOMEBODY, Hub
 
 from botlint.core.finding import Finding, Report, Summary, summarize, with_fingerprints
 from botlint.core.span import Span
@@ -258,6 +258,36 @@ def test_a_fault_of_ours_keeps_nobody_waiting() -> None:
     assert run(github, found) == "failed"
     assert [(one.status, one.conclusion) for one in github.runs] == [("completed", "neutral")]
     assert (github.review, github.issue) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("settings", "conclusion"),
+    [
+        (b"", "neutral"),
+        (b"version: 1\nreview: {fail-closed: true}\n", "failure"),
+        (b"version: 1\nreview: {fail-closed: false}\n", "neutral"),
+        (b"version: 1\nreview: [\n", "neutral"),
+    ],
+)
+def test_a_fault_of_ours_blocks_where_the_base_asks_for_that(settings: bytes, conclusion: str) -> None:
+    for start in (run, lambda github, found: review_group(github, HEAD, BASE, Options(app=APP, analyse=found))):
+        github, found = hub(), Found()
+        github.texts[BASE][".botlint.yaml"] = settings
+        # What the head says of it does not count.
+        github.texts[HEAD][".botlint.yaml"] = b"version: 1\nreview: {fail-closed: false}\n"
+        found.fault = ValueError("x")
+        assert start(cast(Any, github), found) == "failed"
+        assert [one.conclusion for one in github.runs] == [conclusion]
+
+
+def test_only_files_of_the_head_have_annotations() -> None:
+    github = hub()
+    gone = finding(3, span=Span("benchmarks/gone.sh", 3, 1, 3, 5))
+    run(github, Found(gone, finding(5)))
+    output = github.outputs[-1]
+    assert output is not None
+    assert [(one.path, one.start_line) for one in output.annotations] == [(PATH, 5)]
+    assert "benchmarks/gone.sh:3" in output.summary
 
 
 @pytest.mark.parametrize(("closed", "conclusion"), [(False, "neutral"), (True, "failure")])
