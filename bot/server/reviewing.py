@@ -9,6 +9,7 @@ from typing import Any, cast
 from botlint.core.errors import UsageError
 from botlint.engine.settings import Settings, read_settings
 from botlint.github.analysis import Analysis, Kept
+from botlint.github.checkruns import when_failed
 from botlint.github.models import IssueComment
 from botlint.github.port import GitHub
 from botlint.github.pull import read_revision
@@ -46,6 +47,9 @@ class Reviewing:
                 return review_group(github, options["head"], options["base"], self._options(github, options))
             case "languages":
                 return ",".join(self._settings(github, options["number"]).languages)
+            case "when failed":
+                settings = self._settings(github, options["number"], options["base"])
+                return when_failed(fail_closed=settings.review.fail_closed)
         raise ValueError(f"no such review: {kind!r}")
 
     def _options(self, github: GitHub, options: Mapping[str, Any]) -> Options:
@@ -65,10 +69,14 @@ class Reviewing:
         """Whether some rule is about what people say on a pull request, by the settings of the base."""
         return self._settings(github, number).review.sign_off is not None
 
-    def _settings(self, github: GitHub, number: int) -> Settings:
-        """The settings of the base of a pull request, defaults where they cannot be read: the check says so."""
-        pull = github.pull(number)
-        base = github.merge_base(pull.base.name, pull.head.sha)
+    def _settings(self, github: GitHub, number: int, base: str = "") -> Settings:
+        """The settings of the base of a pull request, or of a `base`.
+
+        They are the defaults where they cannot be read: the check says so.
+        """
+        if not base:
+            pull = github.pull(number)
+            base = github.merge_base(pull.base.name, pull.head.sha)
         known = self._kept.bases.get(base)
         if known is not None:
             return known.policy.settings

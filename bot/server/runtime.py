@@ -147,11 +147,17 @@ class PoolReviewer:
         known: tuple[Language, ...] = ("en", "zh")
         return [language for language in known if language in asked]
 
-    def give_up(self, github: GitHub, head: str) -> None:
-        """Conclude the check run of a head that could not be reviewed."""
+    def give_up(self, github: GitHub, head: str, number: int, base: str) -> None:
+        """Conclude the check run of a head that could not be reviewed, as the settings of its base say."""
         from botlint.github.review import give_up  # it brings everything that analyses, which this process never needs
 
-        give_up(github, head, self._app)
+        closed = False
+        if number or base:
+            try:
+                closed = self._pool.work(github, "when failed", {"number": number, "base": base}, {}) == "failure"
+            except Exception:  # it may be what cannot be reviewed
+                log.warning("the settings of the base cannot be read", exc_info=True)
+        give_up(github, head, self._app, "failure" if closed else "neutral")
 
     def _work(self, github: GitHub, kind: str, **options: Any) -> Reviewed:
         extra: dict[str, Callable[..., Any]] = {}

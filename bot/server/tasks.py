@@ -64,8 +64,8 @@ class Reviewer(Protocol):
         """The languages that the settings of the base ask for."""
         ...
 
-    def give_up(self, github: GitHub, head: str) -> None:
-        """Conclude the check run of a head that could not be reviewed."""
+    def give_up(self, github: GitHub, head: str, number: int, base: str) -> None:
+        """Conclude the check run of a head that could not be reviewed: that of a pull request, or of a merge group."""
         ...
 
 
@@ -152,7 +152,7 @@ class Tasks:
         try:
             with self._client(task) as github:
                 head = github.pull(task.number).head.sha if task.number else task.head
-                self.reviewer.give_up(github, head)
+                self.reviewer.give_up(github, head, task.number, task.base)
         except Exception:  # it is reported already, and the reaper looks after open check runs
             log.warning("could not conclude the check run", exc_info=True)
 

@@ -45,8 +45,8 @@ class Reviews:
     def languages(self, github: GitHub, number: int) -> Sequence[Language]:
         return self.spoken
 
-    def give_up(self, github: GitHub, head: str) -> None:
-        self.asked.append(("give up", head))
+    def give_up(self, github: GitHub, head: str, number: int, base: str) -> None:
+        self.asked.append(("give up", head, number or base))
 
 
 class World:
@@ -206,13 +206,13 @@ def test_a_failure_is_tried_again_and_then_told(world: World, error: Exception) 
         assert world.later[-1][2] == wait
     with pytest.raises(TaskFailed):
         world.do(attempt=len(RETRIES))
-    assert world.reviews.asked[-1] == ("give up", "a" * 40)
+    assert world.reviews.asked[-1] == ("give up", "a" * 40, 7)
 
 
 def test_nobody_waits_for_our_own_faults(world: World) -> None:
     world.reviews.error = ValueError("our mistake")
     assert world.do() == "postponed"
-    assert world.reviews.asked == [("review", 7, False), ("give up", "a" * 40)]
+    assert world.reviews.asked == [("review", 7, False), ("give up", "a" * 40, 7)]
     world.reviews.error = None
     assert world.do(attempt=1) == "reviewed"
     assert world.reviews.asked[-1] == ("review", 7, True), "it looks as if it were done"
