@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from botlint.core.errors import CannotFinish, UsageError
+from botlint.core.visible import visible
 from botlint.github import payloads
 from botlint.github.client import API
 from botlint.github.links import Links
@@ -179,8 +180,13 @@ def _attempt(event: Event, github: GitHub, options: Options, known: Surroundings
     _tell(found, known, github, write, told=told)
     if found.analysis.broken is not None:
         raise UsageError(found.analysis.broken)
-    if found.analysis.report.failures:
-        raise CannotFinish(found.analysis.report.failures[0])
+    failures = found.analysis.report.failures
+    if failures and (found.analysis.failing or found.analysis.settings.review.fail_closed):
+        # As in the check of an App: what is certain is so whatever else there may be.
+        log.warning("could not finish: %s", visible(failures[0], 500))
+        return 1
+    if failures:
+        raise CannotFinish(failures[0])
     return 1 if found.analysis.failing else 0
 
 

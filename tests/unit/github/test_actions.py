@@ -154,13 +154,23 @@ def test_limits_are_waited_for_if_that_is_not_long() -> None:
 
 
 def test_what_did_not_finish_is_no_verdict() -> None:
-    found = Found(finding(3))
+    found = Found(finding(3, severity="warning"))
     found.failures = ("rule x: ValueError",)
     with pytest.raises(CannotFinish):
         act(hub(), found)
     found.fault = ValueError("x")
     with pytest.raises(CannotFinish):
         act(hub(), found)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [Found(finding(3)), Found(fail_closed=True), Found(finding(3), fail_closed=True)],
+    ids=["sure", "set", "both"],
+)
+def test_a_fault_of_ours_lets_nothing_through_that_is_certain(found: Found) -> None:
+    found.failures = ("rule x: ValueError",)
+    assert act(hub(), found)[0] == 1
 
 
 def test_a_summary_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
