@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from fakehub import Executable, FakeGitHub, Link, Pull, Repository, Submodule
 from fakehub.git import Content
-from fakehub.seed import CHANGELOG, CONFIG, LAYOUT, RECIPE, Seed, healthy_files, plant
+from fakehub.seed import CHANGELOG, CONFIG, LAYOUT, RECIPE, healthy_files, plant
 from reviewing import MARKER, MAX_CALLS, SUMMARY, Bot, install, open_findings
 
 from botlint.github.analysis import Kept
@@ -277,7 +277,8 @@ fail-level: error
 rules:
   shuffled-kv-heads: off
   job-exits: off
-exclude: ["**"]
+paths:
+  exclude: ["**"]
 review:
   max-inline-comments: 0
 """
@@ -291,23 +292,30 @@ message: "@octocat"
 """
 
 
-@pytest.fixture
-def weakened(hub: FakeGitHub) -> Seed:
+def test_settings_of_the_pull_request_do_not_count(hub: FakeGitHub, kept: Kept) -> None:
+    """They are told, for every later pull request would be judged by them."""
     more: dict[str, Content | None] = {
         ".botlint.yaml": SETTINGS,
-        ".botlint/rules/evil.yaml": RULE,
         ".botlint/baseline.json": '{"schema": "botlint.baseline/1", "findings": []}',
     }
-    return plant(hub, fork="mallory", more=more)
+    seed = plant(hub, fork="mallory", more=more)
+    bot = install(hub, seed.repository, kept)
+    bot.review(seed.pull)
+    assert bot.conclusion(seed.pull) == "failure"
+    assert {one.path for one in bot.mine(seed.pull)} == {RECIPE, ".botlint.yaml"}
+    said = [one.body for one in bot.mine(seed.pull) if one.path == ".botlint.yaml"]
+    for name in ("shuffled-kv-heads", "job-exits"):
+        assert any("weakens the settings" in body and name in body for body in said)
 
 
-def test_settings_of_the_pull_request_do_not_count(hub: FakeGitHub, kept: Kept, weakened: Seed) -> None:
-    bot = install(hub, weakened.repository, kept)
-    bot.review(weakened.pull)
-    assert bot.conclusion(weakened.pull) == "failure"
-    assert len(open_findings(bot.mine(weakened.pull))) >= 2
-    assert "4 key-value heads" in told(bot, weakened.pull)
-    assert "evil" not in {note["title"] for note in bot.runs(weakened.pull)[0].annotations}
+def test_rules_of_the_pull_request_do_not_count(hub: FakeGitHub, kept: Kept) -> None:
+    seed = plant(hub, fork="mallory", more={".botlint/rules/evil.yaml": RULE})
+    bot = install(hub, seed.repository, kept)
+    bot.review(seed.pull)
+    titles = {note["title"] for note in bot.runs(seed.pull)[0].annotations}
+    assert {"shuffled-kv-heads", "job-exits"} <= titles
+    assert "evil" not in titles
+    assert "@octocat" not in without_code("\n".join(one.body for one in bot.mine(seed.pull)))
 
 
 def test_broken_settings_of_the_pull_request_do_not_count(hub: FakeGitHub, kept: Kept) -> None:
