@@ -35,7 +35,7 @@ def check(
     from botlint.cli.checking import run_check
 
     with no_collection():
-        outcome = run_check(path, base=base, head=head, select=select, settings=settings)
+        outcome = run_check(path, base=base, head=head, select=select, settings=settings, with_origins=form == "html")
     with settings.open_output() as stream:
         stream.writelines(outcome.render(form, color=settings.use_color()))
     return outcome.exit_code

@@ -117,6 +117,7 @@ def run_check(
     select: Sequence[str],
     settings: Settings,
     with_baseline: bool = True,
+    with_origins: bool = False,
 ) -> Outcome:
     """Checks a folder's working tree or a revision, with a base only what the change brings.
 
@@ -130,8 +131,8 @@ def run_check(
     policy = make_policy(
         files, read_settings(files), builtin_rules(), lambda known: selected(known, select), with_baseline
     )
-    before = Context(open_files(path, base), plan_jobs) if base is not None else None
-    context = Context(files, plan_jobs, before)
+    before = Context(open_files(path, base), plan_jobs, with_origins=with_origins) if base is not None else None
+    context = Context(files, plan_jobs, before, with_origins=with_origins)
     kept = cache_path(path, "findings") if settings.cache else None
     parts = KeptParts() if kept is None else load_parts(kept)
     report = check(context, policy.rules, policy.adjust, parts)

@@ -48,7 +48,7 @@ class Context:
 
     `base` is the revision that a change starts from, None when the whole revision is checked for itself; `pull` the
     pull request under review, None outside of one. Whoever opens a `watch` gets every question that was asked inside
-    of it, of what was computed before too.
+    of it, of what was computed before too. `with_origins` plans so that a page can say where values are written.
     """
 
     def __init__(
@@ -58,12 +58,15 @@ class Context:
         base: Context | None = None,
         options: Mapping[str, object] | None = None,
         pull: Pull | None = None,
+        *,
+        with_origins: bool = False,
     ) -> None:
         self.files = WatchedFiles(files, self.ask, self._unread)
         self.plan_jobs = plan_jobs
         self.options = options or {}
         self.notes: dict[Note, None] = {}
         self._base = base
+        self.with_origins = with_origins
         self._pull = pull
         self._cells: dict[Hashable, _Cell] = {}
         self._open: list[Watch] = []
@@ -215,7 +218,7 @@ class Context:
 
     @cached_property
     def _planner(self) -> Planner:
-        planner = Planner(self.files.revision)
+        planner = Planner(self.files.revision, with_origins=self.with_origins)
         if self._base is not None:
             # Most scripts are the same in both revisions: they are read once.
             before = self._base._planner.world

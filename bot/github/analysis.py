@@ -63,6 +63,8 @@ class Kept:
     plans: PlanStore = field(default_factory=PlanStore)
     parts: KeptParts = field(default_factory=KeptParts)
     bases: OrderedDict[str, Base] = field(default_factory=OrderedDict)
+    with_origins: bool = False
+    """Whether plans say where their values are written, as the details page shows."""
 
     def plan_jobs(self, planner: Planner, jobs: Sequence[Job]) -> list[LaunchPlan]:
         """The plans of jobs; those that still hold are taken from an earlier revision."""
@@ -77,7 +79,7 @@ class Kept:
         """
         found = self.bases.pop(files.label, None)
         if found is None or found.uses >= MAX_USES:
-            found = make_base(files, self.plan_jobs)
+            found = make_base(files, self.plan_jobs, with_origins=self.with_origins)
         found.uses += 1
         self.bases[files.label] = found
         while len(self.bases) > MAX_BASES:
@@ -143,10 +145,10 @@ def shipped_rules() -> tuple[Rule, ...]:
     return tuple(builtin_rules())
 
 
-def make_base(files: Files, plan_jobs: PlanJobs) -> Base:
+def make_base(files: Files, plan_jobs: PlanJobs, *, with_origins: bool = False) -> Base:
     """A base whose settings, custom rules and baseline count. Raises UsageError if one of them is wrong."""
     policy = make_policy(files, read_settings(files), shipped_rules(), lambda known: known, accepted=files)
-    return Base(files, Context(files, plan_jobs), policy)
+    return Base(files, Context(files, plan_jobs, with_origins=with_origins), policy)
 
 
 def analyse(
@@ -170,7 +172,7 @@ def analyse(
     try:
         before = kept.base(base)
         about = None if pull is None else pull(before.policy)
-        context = Context(head, kept.plan_jobs, before.context, pull=about)
+        context = Context(head, kept.plan_jobs, before.context, pull=about, with_origins=kept.with_origins)
         report = check(context, before.policy.rules, before.policy.adjust, kept.parts)
     except UsageError as error:
         failed = Report((), Summary(), (), (str(error),))

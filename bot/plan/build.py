@@ -53,8 +53,10 @@ _KINDS: dict[Mode, Kind] = {"evals": "eval", "all-evals": "eval", "every-eval": 
 class Planner:
     """Plans the jobs of one revision; everything that jobs share is computed once."""
 
-    def __init__(self, files: Files, mode: Mode = "throughput") -> None:
+    def __init__(self, files: Files, mode: Mode = "throughput", *, with_origins: bool = False) -> None:
+        """`with_origins` also finds where each variable and option of a server is written, which takes memory."""
         self.files = files
+        self.with_origins = with_origins
         self.mode: Mode = mode
         self.kind = _KINDS.get(mode, "throughput")
         configs = load_configs(files)
@@ -310,7 +312,7 @@ class _Reading:
         launcher, recipe = self._scripts(chain)
         recipe = self._submitted(chain, server) or recipe
         possible = self._possible(chain, outcome, server, exit_, reason)
-        if server is not None:
+        if server is not None and self.planner.with_origins:
             server = replace(server, origins=self._origins(chain, server))
         return Launch(self.runners, launcher, recipe, outcome, exit_, server, reason, at, possible)
 

@@ -21,7 +21,7 @@ class Reviewing:
     """Reviews with one memory; not to be used by two threads at once."""
 
     def __init__(self) -> None:
-        self._kept = Kept()
+        self._kept = Kept(with_origins=True)
         self._analysed: tuple[str, Analysis] | None = None
 
     def work(self, github: GitHub, kind: str, options: dict[str, Any]) -> str:

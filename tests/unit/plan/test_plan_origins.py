@@ -34,7 +34,7 @@ def shown(marks: tuple[Mark, ...], path: str = RECIPE) -> list[str]:
 def test_every_value_of_the_examples_is_written_where_an_explanation_ends(tmp_path: Path) -> None:
     checked = 0
     with open_files(make_repository(tmp_path / "r")) as files:
-        planner = Planner(files)
+        planner = Planner(files, with_origins=True)
         explainer = Explainer(planner)
         for job in planner.jobs:
             launch = planner.plan(job).launch
@@ -142,7 +142,7 @@ def test_roles_of_a_recipe_and_of_servers_side_by_side(tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "r")
     found = 0
     with open_files(repository) as files:
-        planner = Planner(files)
+        planner = Planner(files, with_origins=True)
         for job in planner.jobs:
             server = planner.plan(job).launch.server
             for role in () if server is None else server.roles:
