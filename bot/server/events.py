@@ -37,6 +37,9 @@ _REVIEWED = {
     "ready_for_review": "ready for review",
     "converted_to_draft": "converted to a draft",
     "closed": "closed",
+    # Rules may read labels.
+    "labeled": "labels changed",
+    "unlabeled": "labels changed",
 }
 _REPOSITORY = re.compile(r"(?!\.{1,2}/)[A-Za-z0-9_.-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}")
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")

@@ -15,7 +15,17 @@ BOT = {"id": 9, "login": "botlint[bot]", "type": "Bot"}
 
 
 @pytest.mark.parametrize(
-    "action", ["opened", "reopened", "synchronize", "closed", "ready_for_review", "converted_to_draft"]
+    "action",
+    [
+        "opened",
+        "reopened",
+        "synchronize",
+        "closed",
+        "ready_for_review",
+        "converted_to_draft",
+        "labeled",
+        "unlabeled",
+    ],
 )
 def test_a_pull_request_is_reviewed(action: str) -> None:
     task = read("pull_request", pull_request(action), APP)
@@ -131,7 +141,7 @@ def test_words_that_a_rule_may_wait_for_ask_for_a_look() -> None:
         ("check_suite", {**_rerequested("check_suite"), "action": "requested"}),
         ("merge_group", payload(action="destroyed", merge_group={"head_sha": HEAD})),
         ("merge_group", payload(action="checks_requested", merge_group={"head_sha": "../x"})),
-        ("pull_request", pull_request("labeled")),
+        ("pull_request", pull_request("assigned")),
         ("pull_request", {"action": "opened"}),
         ("pull_request", {**pull_request("opened"), "installation": None}),
         ("pull_request", {**pull_request("opened"), "installation": {"id": "77"}}),
