@@ -41,5 +41,5 @@ def make_repository(
 def plans_of(repository: Path, entry: str = ENTRY, limit: int | None = None) -> list[LaunchPlan]:
     """The plans of one entry."""
     with open_files(repository) as files:
-        planner = Planner(files)
+        planner = Planner(files, with_origins=True)
         return list(planner.plans([job for job in planner.jobs if job.entry == entry][:limit]))
