@@ -23,6 +23,7 @@ from botlint.engine.views.exit_status import VIEW as EXIT_STATUS
 from botlint.engine.views.flag import VIEW as FLAG
 from botlint.engine.views.function_option import VIEW as FUNCTION_OPTION
 from botlint.engine.views.golden import VIEW as GOLDEN
+from botlint.engine.views.hidden_character import VIEW as HIDDEN_CHARACTER
 from botlint.engine.views.image_import import VIEW as IMAGE_IMPORT
 from botlint.engine.views.job import VIEW as JOB
 from botlint.engine.views.launcher_path import VIEW as LAUNCHER_PATH
@@ -85,6 +86,7 @@ VIEWS: tuple[View, ...] = (
     RUNNER,
     SCHEMA_PROBLEM,
     YAML_PROBLEM,
+    HIDDEN_CHARACTER,
     SCRIPT_LINE,
     WORKFLOW,
     WORKFLOW_PROBLEM,
