@@ -88,6 +88,9 @@ class Beats:
         if gone:
             log.warning("taking over the tasks of silent processes", extra={"executors": sorted(gone)})
             engine.take_over(gone)
+        lost = engine.take_up_lost() if self._executor in owners else set()
+        if lost:
+            log.warning("taking up tasks that were lost with the database", extra={"tasks": sorted(lost)})
         return gone
 
     def run(self, engine: Engine, stop: threading.Event) -> None:

@@ -37,6 +37,9 @@ _TASK = "task"
 _DEATHS = 20
 """How often a task may take its process with it (or be there when it is killed) before it is put aside."""
 
+_LOST_AFTER = 4.0
+"""Seconds after which a task without a thread is lost: between its own code and its end in the database is a moment."""
+
 _COUNTED = 1_000
 _FAILED = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 _ENDED = ("SUCCESS", *_FAILED)
@@ -55,6 +58,8 @@ class Engine:
         self._poll = poll
         self._works = works
         self._running: set[str] = set()
+        self._idle: dict[str, float] = {}
+        """Unfinished tasks of this executor that no thread does, with the time since when."""
         self._last = 0.0
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -154,6 +159,22 @@ class Engine:
         dead = sorted(set(executors))
         if dead:
             DBOS._recover_pending_workflows(dead)
+
+    def take_up_lost(self) -> set[str]:
+        """Put tasks back into the queue that are this executor's and that nobody does any more, and say which.
+
+        A database that is away when a task begins or ends takes the thread of the task with it: the task stays
+        unfinished, and its lane waits. It counts as lost when it was so for some seconds. Call it every now and then.
+        """
+        mine = {found.workflow_id for found in self._list(["PENDING"]) if found.executor_id == self.executor}
+        now = time.monotonic()
+        with self._lock:
+            idle = mine - self._running
+            self._idle = {task: self._idle.get(task, now) for task in idle}
+            lost = {task for task, since in self._idle.items() if now - since >= _LOST_AFTER}
+        for task in sorted(lost):
+            DBOS.resume_workflow(task, queue_name=_QUEUE)
+        return lost
 
     def forget(self, older_than: float) -> int:
         """Delete tasks that ended more than so many seconds ago, and say how many; their ids become new again."""

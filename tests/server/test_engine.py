@@ -9,11 +9,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from cluster import Cluster, dump, programs
+from dbos._dbos import _get_dbos_instance
+from sqlalchemy.exc import SQLAlchemyError
 
+from botlint.server import engine as engine_module
 from botlint.server.beats import Beats, Outlived
 from botlint.server.database import Database
 from botlint.server.engine import Body, Engine
@@ -191,12 +195,46 @@ def test_a_database_that_goes_away_and_comes_back(tmp_path: Path) -> None:
             engine.submit(task, task[0], {"lane": task[0]})
         wait_for(lambda: len(record.ended()) > 4)
         cluster.restart()
-        wait_for(lambda: set(record.ended()) == wanted, 40)
+
+        def all_done() -> bool:
+            with suppress(SQLAlchemyError):
+                engine.take_up_lost()
+            return set(record.ended()) == wanted
+
+        wait_for(all_done, 60)
         assert database.take("duty", 1)
         engine.stop(5)
         database.close()
     finally:
         cluster.close()
+
+
+@pytest.mark.usefixtures("engines")
+def test_a_task_that_nobody_does_any_more_is_taken_up(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "_LOST_AFTER", 0.5)
+    record = Recorder()
+    engine = Engine(database.url, "one", poll=0.02)
+    engine.start(record)
+    # As when the database goes away at the moment at which a task ends: its thread is gone, the task is not done.
+    database_of_dbos = _get_dbos_instance()._sys_db
+    write = database_of_dbos.update_workflow_outcome
+    failed: list[str] = []
+
+    def fail_once(task: str, *arguments: object, **others: object) -> object:
+        if not failed:
+            failed.append(task)
+            raise SQLAlchemyError("the database went away")
+        return write(task, *arguments, **others)
+
+    monkeypatch.setattr(database_of_dbos, "update_workflow_outcome", fail_once)
+    engine.submit("first", "a", {"lane": "a"})
+    wait_for(lambda: failed == ["first"])
+    engine.submit("other", "a", {"lane": "a"})
+    assert engine.take_up_lost() == set()
+    wait_for(lambda: engine.take_up_lost() == {"first"})
+    wait_for(lambda: engine.state("first") == engine.state("other") == "done")
+    time.sleep(0.6)
+    assert engine.take_up_lost() == set()
 
 
 def spawn(url: str, executor: str, log: Path, seconds: float) -> subprocess.Popen[bytes]:
