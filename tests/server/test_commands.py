@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from timing import within
 
 from botlint.server.commands import MOST, Command, from_body, read
 
@@ -74,9 +73,8 @@ def test_what_was_kept_by_another_version_is_no_command() -> None:
 
 
 def test_a_very_long_comment_is_read_at_once() -> None:
-    began = time.process_time()
-    assert read("/botlint " + " " * 100_000 + "\n" + "`" * 100_000) == [HELP]
-    assert read("/botlint ignore 0123456789abcdef " + " x" * 50_000)[0].verb == "ignore"
-    assert read("`" * 65_536) == []
-    assert read("~~~\n" * 20_000) == []
-    assert time.process_time() - began < 1
+    with within(1):
+        assert read("/botlint " + " " * 100_000 + "\n" + "`" * 100_000) == [HELP]
+        assert read("/botlint ignore 0123456789abcdef " + " x" * 50_000)[0].verb == "ignore"
+        assert read("`" * 65_536) == []
+        assert read("~~~\n" * 20_000) == []

@@ -155,11 +155,11 @@ def test_a_delivery_that_cannot_be_kept_is_not_acknowledged(
     answer = deliver(client, "pull_request", pull_request("opened"))
     assert answer.status_code == 503
     assert "hunter2" not in answer.text + caplog.text
-    kept.error, kept.seconds = None, 0.5
+    kept.error, kept.seconds = None, 2
     monkeypatch.setattr(receiver, "STORING", 0.05)
     began = time.monotonic()
     assert deliver(client, "pull_request", pull_request("opened")).status_code == 503
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < 2
 
 
 def test_only_accounts_that_are_named_are_served(kept: Kept) -> None:
@@ -171,7 +171,7 @@ def test_only_accounts_that_are_named_are_served(kept: Kept) -> None:
 
 
 def test_deliveries_do_not_wait_for_each_other(client: TestClient, kept: Kept) -> None:
-    kept.seconds = 0.3
+    kept.seconds = 0.5
     began = time.monotonic()
     threads = [
         threading.Thread(target=deliver, args=(client, "issue_comment", issue_comment("/botlint check"), f"d-{n:06}"))
@@ -182,7 +182,7 @@ def test_deliveries_do_not_wait_for_each_other(client: TestClient, kept: Kept) -
     for thread in threads:
         thread.join()
     assert len(kept.tasks) == 8
-    assert time.monotonic() - began < 8 * 0.3
+    assert time.monotonic() - began < 8 * 0.5
 
 
 def test_health_says_what_is_wrong(client: TestClient, kept: Kept) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from timing import within
 
 from botlint.documents.bash import parse_script
 
@@ -22,7 +21,6 @@ TEXTS = {
 
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in TEXTS.items()])
 def test_reading_takes_linear_time(text: str) -> None:
-    start = time.process_time()
-    statements = list(parse_script(text, "script.sh", 0, 0))
-    assert time.process_time() - start < 2
+    with within(2):
+        statements = list(parse_script(text, "script.sh", 0, 0))
     assert len(statements) == 1

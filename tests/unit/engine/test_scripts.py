@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from timing import within
 
 from botlint.engine.analysis.scripts import script_paths, scripts
 from botlint.engine.analysis.scripts_names import Spellings, closest_name, names
@@ -259,7 +258,6 @@ def test_scripts_beyond_the_bounds_are_noted(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_script_with_many_servers_takes_little_time() -> None:
     found = one('if [ "$A" ]; then python3 -m vllm serve --tp 8 "$MODEL"; fi\n' * 3_000)
-    start = time.process_time()
-    assert sum(1 for _ in size_options(servers(found))) == 0
-    assert {scenario(server.facts) for server in servers(found).servers()} == {"fixed"}
-    assert time.process_time() - start < 4
+    with within(4):
+        assert sum(1 for _ in size_options(servers(found))) == 0
+        assert {scenario(server.facts) for server in servers(found).servers()} == {"fixed"}

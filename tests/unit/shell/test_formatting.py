@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-import time
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from real_tools import expect_same, run_scripts, words
+from timing import within
 
 from botlint.shell.formatting import (
     ansi_c_unquote,
@@ -115,10 +115,9 @@ def test_printf_that_is_not_known(form: str) -> None:
 
 @pytest.mark.parametrize("argument", ["1e99999", "1e-99999", "9" * 5_000, "0x" + "f" * 5_000, "1e400", "9" * 100])
 def test_printf_of_huge_numbers_ends(argument: str) -> None:
-    begin = time.process_time()
-    for form in ("%f", "%d", "%g", "%.900e"):
-        bash_printf(form, [argument])
-    assert time.process_time() - begin < 1
+    with within(1):
+        for form in ("%f", "%d", "%g", "%.900e"):
+            bash_printf(form, [argument])
 
 
 ESCAPED = [
