@@ -62,6 +62,22 @@ review:
   # checklist: Checklist
   # Whether each commit needs a line `Signed-off-by: NAME <ADDRESS>`.
   require-dco: false
+
+# Jobs of pull requests that are started for minutes on a node of GPUs, by the App and a workflow (docs/smoke.md).
+# smoke:
+#   workflow: botlint-smoke.yml
+#   # Who may write asks for a run by `/botlint smoke`, or by this label.
+#   label: botlint-smoke
+#   # Whether each push of somebody who may write starts a run; never on forks.
+#   automatic: false
+#   # The runners whose jobs the node can start, as globs.
+#   runners: ["*mi355x*"]
+#   # Jobs of one run, and GPUs of one job.
+#   max-jobs: 2
+#   max-gpus: 8
+#   # Minutes until a runner has to take the run, and that it may take from then on.
+#   queue-timeout: 60
+#   timeout: 60
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn, TypeVar, get_args
@@ -15,6 +16,7 @@ from botlint.documents.yaml import Mapping as MappingNode
 from botlint.documents.yaml import Node, Scalar, Schema, load_yaml
 from botlint.documents.yaml import Sequence as SequenceNode
 from botlint.engine.globs import MAX_GLOB, matches
+from botlint.layouts.choose import NAMES, Choice
 from botlint.repo.files import Files, is_safe_path
 
 SETTINGS_PATH = ".botlint.yaml"
@@ -37,13 +39,24 @@ MIN_PHRASE = 8
 MAX_ITEMS = 1_000
 """Entries of one list or mapping of the settings."""
 
+MAX_SMOKE_JOBS = 8
+"""Smoke jobs of one run that settings may ask for: one node starts them one after another."""
+
+MAX_SMOKE_GPUS = 64
+MAX_MINUTES = 1_440
+"""Minutes that settings may let a smoke run wait or take."""
+
+MAX_LABEL = 50
+"""Characters of a label, as GitHub bounds them."""
+
 Level = Literal["off", "error", "warning", "info"]
 Language = Literal["en", "zh"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 LANGUAGES: tuple[Language, ...] = get_args(Language)
-LAYOUTS = ("inferencex",)
 
 T = TypeVar("T")
+
+_WORKFLOW = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\.ya?ml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +94,26 @@ class ReviewSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SmokeSettings:
+    """How jobs of a pull request are started for minutes on a node of GPUs.
+
+    `workflow` is the file of that name in `.github/workflows` of the default branch, `label` asks for a run as the
+    command does (empty: no label does), `automatic` starts one for each push of somebody who may write. `runners` are
+    globs of the runners whose jobs the node can start, `max_jobs` and `max_gpus` the budget: jobs of one run, and GPUs
+    of one job. Times are in minutes: until a runner takes the run, and until its end from then on.
+    """
+
+    workflow: str = "botlint-smoke.yml"
+    label: str = "botlint-smoke"
+    automatic: bool = False
+    runners: tuple[str, ...] = ("*mi355x*",)
+    max_jobs: int = 2
+    max_gpus: int = 8
+    queue_timeout: int = 60
+    timeout: int = 60
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The settings of a repository; a repository without a file has these defaults."""
 
@@ -90,10 +123,17 @@ class Settings:
     baseline: str = DEFAULT_BASELINE
     require_suppression_reason: bool = False
     languages: tuple[Language, ...] = ("en",)
-    layout: str = "inferencex"
+    layout: str = ""
     layout_options: Mapping[str, object] = field(default_factory=dict)
     custom_rules: str = DEFAULT_RULES
     review: ReviewSettings = ReviewSettings()
+    smoke: SmokeSettings | None = None
+    """None where the repository does not ask for smoke jobs."""
+
+    @property
+    def layout_choice(self) -> Choice:
+        """The layout with its options; without a name the repository's files decide."""
+        return Choice(self.layout, self.layout_options)
 
     def level(self, rule: RuleInfo) -> Level:
         """How bad a rule's findings are: what is said of its name, else of its id, a former name or its family."""
@@ -269,10 +309,39 @@ def _truth(node: Node) -> bool:
     return _choice(node, (True, False))
 
 
-def _comments(node: Node) -> int:
-    if isinstance(node, Scalar) and type(node.value) is int and 0 <= node.value <= MAX_COMMENTS:
-        return node.value
-    return _fail(node.span, f"expected a number from 0 to {MAX_COMMENTS}{_got(node)}")
+def _number(least: int, most: int) -> Callable[[Node], int]:
+    def read(node: Node) -> int:
+        if isinstance(node, Scalar) and type(node.value) is int and least <= node.value <= most:
+            return node.value
+        return _fail(node.span, f"expected a number from {least} to {most}{_got(node)}")
+
+    return read
+
+
+def _workflow(node: Node) -> str:
+    text = _text(node)
+    if _WORKFLOW.fullmatch(text) is None:
+        _fail(node.span, f"expected the name of a file in .github/workflows{_got(node)}")
+    return text
+
+
+def _label(node: Node) -> str:
+    text = _text(node)
+    if len(text) > MAX_LABEL or text != text.strip():
+        _fail(node.span, f"expected a label of at most {MAX_LABEL} characters")
+    return text
+
+
+def _runners(node: Node) -> tuple[str, ...]:
+    found = _list(node, _glob)
+    if not found:
+        _fail(node.span, "expected one or more globs")
+    return found
+
+
+def _smoke(node: Node) -> SmokeSettings:
+    values = {key.text.replace("-", "_"): _SMOKE[key.text](value) for key, value in _items(node, set(_SMOKE))}
+    return SmokeSettings(**values)  # type: ignore[arg-type]
 
 
 def _review(node: Node) -> ReviewSettings:
@@ -307,7 +376,7 @@ _SIGN_OFF: dict[str, Callable[[Node], object]] = {
     "by": lambda node: _choice(node, ("codeowners", "write")),
 }
 _REVIEW: dict[str, Callable[[Node], object]] = {
-    "max-inline-comments": _comments,
+    "max-inline-comments": _number(0, MAX_COMMENTS),
     "resolve-threads": _truth,
     "drafts": lambda node: _choice(node, ("summary", "off")),
     "fail-closed": _truth,
@@ -315,6 +384,16 @@ _REVIEW: dict[str, Callable[[Node], object]] = {
     "sign-off": _sign_off,
     "checklist": _words,
     "require-dco": _truth,
+}
+_SMOKE: dict[str, Callable[[Node], object]] = {
+    "workflow": _workflow,
+    "label": _label,
+    "automatic": _truth,
+    "runners": _runners,
+    "max-jobs": _number(1, MAX_SMOKE_JOBS),
+    "max-gpus": _number(1, MAX_SMOKE_GPUS),
+    "queue-timeout": _number(1, MAX_MINUTES),
+    "timeout": _number(1, MAX_MINUTES),
 }
 _READERS: dict[str, Callable[[Node], object]] = {
     "version": _version,
@@ -324,10 +403,11 @@ _READERS: dict[str, Callable[[Node], object]] = {
     "baseline": _path,
     "require-suppression-reason": _truth,
     "languages": _languages,
-    "layout": lambda node: _choice(node, LAYOUTS),
+    "layout": lambda node: _choice(node, NAMES),
     "layout-options": _options,
     "custom-rules": _path,
     "review": _review,
+    "smoke": _smoke,
 }
 _FIELDS = {"paths": "exclude"}
 

@@ -18,7 +18,7 @@ from botlint.documents.yaml import Schema, load_yaml, to_plain
 from botlint.engine.globs import matches
 from botlint.engine.policy import rule_info
 from botlint.engine.rules import builtin_rules
-from botlint.engine.settings import Settings, SignOff, parse_settings, read_settings
+from botlint.engine.settings import Settings, SignOff, SmokeSettings, parse_settings, read_settings
 from botlint.repo.memory import MemoryFiles
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -123,12 +123,15 @@ def test_a_folder_of_rules_that_is_not_there(tmp_path: Path, capsys: pytest.Capt
 def test_the_written_file_is_the_defaults() -> None:
     assert parse_settings(TEMPLATE) == Settings()
     commented = "\n".join(
-        line.replace("# ", "", 1) if line.startswith(("# rules:", "#   ", "# paths:", "# layout-o")) else line
+        line.replace("# ", "", 1)
+        if line.startswith(("# rules:", "#   ", "# paths:", "# layout-o", "# smoke:"))
+        else line
         for line in TEMPLATE.replace("#   ", "#   ").splitlines()
     )
     settings = parse_settings(commented)
     assert settings.exclude == ("experimental/**",)
     assert set(settings.rules) == {"shell", "flag-unknown-to-releases"}
+    assert settings.smoke == SmokeSettings()
     settings.check_names(map(rule_info, builtin_rules()))
 
 
@@ -173,6 +176,13 @@ def test_the_page_about_settings_names_rules_that_exist() -> None:
         ("version: 1\nlayout: other\n", "2:9", "one of inferencex"),
         ("version: 1\nlayout-options: {a: [1]}\n", "2:21", "a number or a truth value"),
         ("version: 1\nversion: 1\n", "2:1", "already on line 1"),
+        ("version: 1\nsmoke: true\n", "2:8", "expected a mapping, got 'true'"),
+        ("version: 1\nsmoke: {max-jobs: 9}\n", "2:19", "a number from 1 to 8, got '9'"),
+        ("version: 1\nsmoke: {timeout: 0}\n", "2:18", "a number from 1 to 1440"),
+        ("version: 1\nsmoke: {workflow: ../x.yml}\n", "2:19", "a file in .github/workflows"),
+        ("version: 1\nsmoke: {workflow: x.sh}\n", "2:19", "a file in .github/workflows"),
+        ("version: 1\nsmoke: {runners: []}\n", "2:18", "one or more globs"),
+        ("version: 1\nsmoke: {label: ' a'}\n", "2:16", "at most 50 characters"),
         ("version: 1\nrules: {\n", "3:1", ""),
         ("version: 1\n" + "#" * 300_000, "1:1", "more than 200000"),
     ],
@@ -201,6 +211,13 @@ def test_wrong_settings_have_a_place(text: str, place: str, message: str) -> Non
         "version: 1\nlayout-options: {a: {}}\n",
         "version: 1\npaths: {exclude: ['']}\n",
         "version: 1\nrequire-suppression-reason: 'yes'\n",
+        "version: 1\nsmoke: {}\n",
+        "version: 1\nsmoke: {label: '', workflow: a.yaml, automatic: true, runners: [x], max-jobs: 8, max-gpus: 64}\n",
+        "version: 1\nsmoke: {label: ' a'}\n",
+        "version: 1\nsmoke: {workflow: ../x.yml}\n",
+        "version: 1\nsmoke: {runners: []}\n",
+        "version: 1\nsmoke: {queue-timeout: 1441}\n",
+        "version: 1\nsmoke: true\n",
     ],
 )
 def test_the_schema_says_the_same(text: str) -> None:
