@@ -102,7 +102,7 @@ class Outcome:
         Raises CannotFinish if a rule or a plan fails then.
         """
         files = MemoryFiles(texts, self.context.files)
-        context = Context(files, self.context.plan_jobs, self.context.base)
+        context = Context(files, self.context.plan_jobs, self.context.base, layout=self.context.layout)
         report = check(context, self.policy.rules, self.policy.adjust, self.parts)
         if report.failures:
             raise CannotFinish(report.failures[0])
@@ -131,8 +131,11 @@ def run_check(
     policy = make_policy(
         files, read_settings(files), builtin_rules(), lambda known: selected(known, select), with_baseline
     )
-    before = Context(open_files(path, base), plan_jobs, with_origins=with_origins) if base is not None else None
-    context = Context(files, plan_jobs, before, with_origins=with_origins)
+    layout = policy.settings.layout_choice
+    before = None
+    if base is not None:
+        before = Context(open_files(path, base), plan_jobs, with_origins=with_origins, layout=layout)
+    context = Context(files, plan_jobs, before, with_origins=with_origins, layout=layout)
     kept = cache_path(path, "findings") if settings.cache else None
     parts = KeptParts() if kept is None else load_parts(kept)
     report = check(context, policy.rules, policy.adjust, parts)

@@ -38,6 +38,7 @@ def diff(settings: Settings, base: str, head: str | None, repo: Path, mode: Mode
     """
     from botlint.cli.plan import exit_code, rows_by_entry, tell_problems
     from botlint.cli.planning import KeptPlans
+    from botlint.engine.settings import read_settings
     from botlint.plan.build import Planner
     from botlint.plan.diff import diff_plans
     from botlint.plan.diffshow import diff_document, diff_text, render_diff
@@ -46,7 +47,8 @@ def diff(settings: Settings, base: str, head: str | None, repo: Path, mode: Mode
 
     mode = mode or "throughput"
     with no_collection(), open_files(repo, base) as old_files, open_files(repo, head) as new_files:
-        old, new = Planner(old_files, mode), Planner(new_files, mode)
+        layout = read_settings(new_files).layout_choice
+        old, new = Planner(old_files, mode, layout=layout), Planner(new_files, mode, layout=layout)
         # Most scripts are the same in both revisions: they are read once.
         new.world.scripts = old.world.scripts
         new.world.texts = old.world.texts

@@ -36,8 +36,8 @@ require-suppression-reason: false
 # Languages of the reviews: en, zh. With both, each text is written in both.
 languages: [en]
 
-# How the repository maps configs to jobs and scripts, and options of that mapping.
-layout: inferencex
+# How the repository maps configs to jobs and scripts (default: what its files say), and options of that mapping.
+# layout: inferencex
 # layout-options: {}
 
 # Rules of this repository, in the form of the built-in ones. They read facts and can run nothing.

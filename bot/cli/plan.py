@@ -14,7 +14,7 @@ from botlint.core.errors import CannotFinish, NothingToCheck
 
 if TYPE_CHECKING:
     from botlint.core.span import Problem
-    from botlint.layouts.inferencex.job import Job
+    from botlint.layouts.base import Job
     from botlint.layouts.inferencex.jobs import Mode
     from botlint.plan.build import Planner
     from botlint.plan.model import LaunchPlan
@@ -69,6 +69,7 @@ def plan(
       botlint plan ENTRY --where tp=2 --explain VLLM_ROCM_USE_AITER
       botlint plan ENTRY --rev v1.2 --explain=--max-num-seqs
     """
+    from botlint.engine.settings import read_settings
     from botlint.plan.build import Planner
     from botlint.plan.select import matches_plan, parse_condition
     from botlint.repo.open import open_files
@@ -76,7 +77,7 @@ def plan(
     names, bare = split_arguments(entries)
     conditions = [parse_condition(text) for text in (*where, *bare)]
     with no_collection(), open_files(repo, rev) as files:
-        planner = Planner(files, mode or "throughput")
+        planner = Planner(files, mode or "throughput", layout=read_settings(files).layout_choice)
         jobs = _selected(planner, names, conditions, settings)
         made = zip(jobs, planned(planner, jobs, "planning", settings), strict=True)
         chosen = [(job, one) for job, one in made if matches_plan(one, conditions)]

@@ -11,7 +11,7 @@ from botlint.core.cachefile import cache_path
 from botlint.plan.store import PlanStore, load_store, save_store
 
 if TYPE_CHECKING:
-    from botlint.layouts.inferencex.job import Job
+    from botlint.layouts.base import Job
     from botlint.plan.build import Planner
     from botlint.plan.files import Question
     from botlint.plan.model import LaunchPlan

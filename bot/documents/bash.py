@@ -10,7 +10,7 @@ differential tests hold this reader against mvdan/sh and bashlex.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from botlint.documents.bash_commands import CommandReader
 from botlint.documents.bash_nodes import (
@@ -112,9 +112,9 @@ class Script:
             self.statements.extend(more)
 
 
-def parse_script(text: str, path: str, base_line: int = 0, base_column: int = 0) -> Script:
-    """A lazily read script."""
-    return Script(Source(text, path, base_line, base_column))
+def parse_script(text: str, path: str, base_line: int = 0, base_column: int = 0, lines: Sequence[int] = ()) -> Script:
+    """A lazily read script; `lines` says where each line of a text is written that was put together."""
+    return Script(Source(text, path, base_line, base_column, lines))
 
 
 __all__ = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from botlint.core.span import Span
@@ -22,25 +23,34 @@ class BashSyntaxError(Exception):
 
 
 class Source:
-    """The text of one script with its path; `base_line` is added to lines of text that was cut out of a larger file."""
+    """The text of one script with its path; `base_line` is added to lines of text that was cut out of a larger file.
 
-    __slots__ = ("_starts", "base_column", "base_line", "path", "text")
+    A text that was put together of pieces of the file says in `lines` where each of its lines is written.
+    """
 
-    def __init__(self, text: str, path: str, base_line: int = 0, base_column: int = 0) -> None:
+    __slots__ = ("_starts", "base_column", "base_line", "lines", "path", "text")
+
+    def __init__(
+        self, text: str, path: str, base_line: int = 0, base_column: int = 0, lines: Sequence[int] = ()
+    ) -> None:
         self.text = text
         self.path = path
         self.base_line = base_line
         self.base_column = base_column
+        self.lines = lines
         self._starts: list[int] | None = None
 
     def line(self, offset: int) -> int:
         """The 1-based line of an offset."""
         if self._starts is None:
             self._starts = [0, *(m.end() for m in re.finditer(r"\n", self.text))]
-        return bisect_right(self._starts, offset) + self.base_line
+        line = bisect_right(self._starts, offset)
+        return self.lines[min(line, len(self.lines)) - 1] if self.lines else line + self.base_line
 
     def column(self, offset: int) -> int:
-        """The 1-based column of an offset, in characters."""
+        """The 1-based column of an offset, in characters; 1 in a text that was put together."""
+        if self.lines:
+            return 1
         line = self.line(offset) - self.base_line
         assert self._starts is not None
         column = offset - self._starts[line - 1] + 1

@@ -151,8 +151,9 @@ class WordReader:
         return self.sub_source(start, end)
 
     def sub_source(self, start: int, end: int) -> Word:
+        source = self.source
         parser = type(self)(
-            Source(self.s[:end], self.source.path, self.source.base_line, self.source.base_column), start
+            Source(self.s[:end], source.path, source.base_line, source.base_column, source.lines), start
         )
         parser.depth = self.depth + 1
         if parser.depth > MAX_DEPTH:

@@ -15,6 +15,8 @@ from botlint.core.span import Problem
 from botlint.documents.bash import Script
 from botlint.documents.yaml import YamlDocument, load_yaml
 from botlint.engine.watch import VALUES, Question, Watch, WatchedFiles, digest
+from botlint.layouts.base import CommandJob
+from botlint.layouts.choose import AUTOMATIC, Choice
 from botlint.plan.build import Planner
 from botlint.plan.explain import Explainer
 from botlint.plan.model import LaunchPlan
@@ -23,9 +25,10 @@ from botlint.repo.files import Files
 
 if TYPE_CHECKING:
     from botlint.engine.pull import Pull
+    from botlint.layouts.base import Job
     from botlint.layouts.inferencex.configs import Configs, Runners
     from botlint.layouts.inferencex.environments import Workflows
-    from botlint.layouts.inferencex.job import Job
+    from botlint.layouts.inferencex.job import Job as MatrixJob
     from botlint.shell.process import Solved
 
 T = TypeVar("T")
@@ -60,7 +63,9 @@ class Context:
         pull: Pull | None = None,
         *,
         with_origins: bool = False,
+        layout: Choice = AUTOMATIC,
     ) -> None:
+        self.layout = layout
         self.files = WatchedFiles(files, self.ask, self._unread)
         self.plan_jobs = plan_jobs
         self.options = options or {}
@@ -107,7 +112,10 @@ class Context:
             return digest_of_surroundings(self._planner)
         if kind == "configs":
             paths = self._planner.configs.paths
-            return digest("\0".join(f"{path}\0{self.files.answer(('read', path))}" for path in paths))
+            texts = [f"{path}\0{self.files.answer(('read', path))}" for path in paths]
+            return digest(
+                "\0".join([*texts, *(repr(job) for job in self._planner.jobs if isinstance(job, CommandJob))])
+            )
         if kind == "plans":
             return self._plans_text()
         if kind == "script":
@@ -218,7 +226,7 @@ class Context:
 
     @cached_property
     def _planner(self) -> Planner:
-        planner = Planner(self.files.revision, with_origins=self.with_origins)
+        planner = Planner(self.files.revision, with_origins=self.with_origins, layout=self.layout)
         if self._base is not None:
             # Most scripts are the same in both revisions: they are read once.
             before = self._base._planner.world
@@ -262,11 +270,18 @@ class Context:
         return self._planner.workflows
 
     @property
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> Sequence[Job]:
         """The jobs of the matrix."""
         self.ask(("surroundings",))
         self.ask(("configs",))
         return self._planner.jobs
+
+    @property
+    def matrix(self) -> Sequence[MatrixJob]:
+        """The jobs that the repository's own generator makes; none in layouts that have no such thing."""
+        self.ask(("surroundings",))
+        self.ask(("configs",))
+        return self._planner.matrix
 
     @property
     def plans(self) -> list[LaunchPlan]:
@@ -307,6 +322,9 @@ class Context:
 
     def _entry_text(self, name: str) -> str:
         """What an entry says and the rows that come of it; where it is does not matter."""
+        own = [job for job in self._jobs_by_entry.get(name, ()) if isinstance(job, CommandJob)]
+        if own:
+            return digest(repr(own))
         place = self.place_of_entry(name)
         source = None if place is None else self.files.revision.text(place[0])
         if place is None or source is None:

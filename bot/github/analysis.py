@@ -21,7 +21,7 @@ from botlint.engine.pull import Pull
 from botlint.engine.rules import Rule, builtin_rules
 from botlint.engine.settings import Settings, read_settings
 from botlint.github.pull import BlobCache
-from botlint.layouts.inferencex.job import Job
+from botlint.layouts.base import Job
 from botlint.plan.build import Planner
 from botlint.plan.diff import PlanDiff, diff_plans
 from botlint.plan.model import LaunchPlan
@@ -148,7 +148,8 @@ def shipped_rules() -> tuple[Rule, ...]:
 def make_base(files: Files, plan_jobs: PlanJobs, *, with_origins: bool = False) -> Base:
     """A base whose settings, custom rules and baseline count. Raises UsageError if one of them is wrong."""
     policy = make_policy(files, read_settings(files), shipped_rules(), lambda known: known, accepted=files)
-    return Base(files, Context(files, plan_jobs, with_origins=with_origins), policy)
+    context = Context(files, plan_jobs, with_origins=with_origins, layout=policy.settings.layout_choice)
+    return Base(files, context, policy)
 
 
 def analyse(
@@ -172,7 +173,14 @@ def analyse(
     try:
         before = kept.base(base)
         about = None if pull is None else pull(before.policy)
-        context = Context(head, kept.plan_jobs, before.context, pull=about, with_origins=kept.with_origins)
+        context = Context(
+            head,
+            kept.plan_jobs,
+            before.context,
+            pull=about,
+            with_origins=kept.with_origins,
+            layout=before.context.layout,
+        )
         report = check(context, before.policy.rules, before.policy.adjust, kept.parts)
     except UsageError as error:
         failed = Report((), Summary(), (), (str(error),))

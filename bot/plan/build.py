@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Literal
@@ -12,9 +12,12 @@ from botlint.core.errors import CannotFinish
 from botlint.core.span import Problem
 from botlint.core.unknown import Unknown
 from botlint.documents.bash import Script, parse_script
+from botlint.layouts.base import MARK_END, MARK_START, CommandJob, Environment, Job
+from botlint.layouts.choose import AUTOMATIC, INFERENCEX, Choice, load_jobs
 from botlint.layouts.inferencex.callers import Kind
-from botlint.layouts.inferencex.environments import MARK_END, MARK_START, JobEnvironment, Workflows
-from botlint.layouts.inferencex.jobs import Job, Mode, expand_all, load_configs, load_runners
+from botlint.layouts.inferencex.environments import Workflows
+from botlint.layouts.inferencex.job import Job as MatrixJob
+from botlint.layouts.inferencex.jobs import Mode, expand_all, load_configs, load_runners
 from botlint.plan.files import Question, ScriptFiles
 from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Outcome, Server, Word
 from botlint.plan.multinode import Recipes, RecipeServer, Start, edits, group, submission
@@ -22,6 +25,7 @@ from botlint.plan.origins import OriginFinder, Origins
 from botlint.plan.servers import identify, may_serve
 from botlint.plan.versions import image_version
 from botlint.repo.files import Files
+from botlint.repo.memory import MemoryFiles
 from botlint.shell.paths import WORKSPACE, Context
 from botlint.shell.process import Call, Inputs, Leaf, Place, Solved, Variable
 from botlint.shell.values import Hole, Input, Resolved, Text, resolve
@@ -53,25 +57,34 @@ _KINDS: dict[Mode, Kind] = {"evals": "eval", "all-evals": "eval", "every-eval": 
 class Planner:
     """Plans the jobs of one revision; everything that jobs share is computed once."""
 
-    def __init__(self, files: Files, mode: Mode = "throughput", *, with_origins: bool = False) -> None:
+    def __init__(
+        self, files: Files, mode: Mode = "throughput", *, with_origins: bool = False, layout: Choice = AUTOMATIC
+    ) -> None:
         """`with_origins` also finds where each variable and option of a server is written, which takes memory."""
         self.files = files
         self.with_origins = with_origins
         self.mode: Mode = mode
         self.kind = _KINDS.get(mode, "throughput")
+        self.layout, loaded = load_jobs(files, layout)
+        whole = files
+        if self.layout != INFERENCEX:
+            files = MemoryFiles({})
         configs = load_configs(files)
         self.configs = configs
         self.runners = load_runners(files)
         expansion = expand_all(configs, self.runners, mode)
         self.workflows = Workflows.load(files)
-        self.jobs = expansion.jobs
+        self.matrix: list[MatrixJob] = expansion.jobs
+        """The jobs that the repository's generator makes; none in other layouts."""
+        self.jobs: Sequence[Job] = loaded.jobs if self.layout != INFERENCEX else self.matrix
         self.problems: tuple[Problem, ...] = (
             *configs.problems,
             *self.runners.problems,
             *expansion.problems,
             *self.workflows.problems,
+            *loaded.problems,
         )
-        self.script_files = ScriptFiles(files)
+        self.script_files = ScriptFiles(whole)
         self.world = World(
             self.script_files,
             Programmes(
@@ -82,7 +95,7 @@ class Planner:
         self.origins = OriginFinder()
         self.failures: list[Exception] = []
         self._given: dict[Problem, None] = {}
-        self._steps: dict[tuple[str, str, int], tuple[Script, str]] = {}
+        self._steps: dict[tuple[object, ...], tuple[Script, str]] = {}
         self._names: dict[tuple[int, ...], tuple[list[Leaf], list[tuple[str, Giver]]]] = {}
         self._groups: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
         self._group_questions: dict[tuple[str, str], frozenset[Question]] = {}
@@ -151,6 +164,8 @@ class Planner:
     def _runner_groups(self, job: Job) -> list[tuple[str, tuple[str, ...]]]:
         """The runners that may take the job, grouped by what they start; (representative, all of the group)."""
         label = str(job.row.get("runner", ""))
+        if isinstance(job, CommandJob):
+            return [(label, (label,))]
         key = (label, "prefill" if "prefill" in job.row else "")
         found = self._groups.get(key)
         if found is None:
@@ -171,9 +186,13 @@ class Planner:
 
     # --------------------------------------------------------------------------------------------------- one launch
 
-    def solve(self, job: Job, runner: str) -> tuple[Solved | None, JobEnvironment]:
+    def solve(self, job: Job, runner: str) -> tuple[Solved | None, Environment]:
         """How the launch step of a job ends on a runner; None with the environment's reason where nothing takes it."""
-        environment = self.workflows.environment(job.row, self.kind, runner)
+        environment: Environment
+        if isinstance(job, CommandJob):
+            environment = job.start
+        else:
+            environment = self.workflows.environment(job.row, self.kind, runner)
         if environment.problems:
             self._given.update(dict.fromkeys(environment.problems))
         if environment.reason is not None:
@@ -190,9 +209,9 @@ class Planner:
         process = self.world.process(script, identity, STEP, names, unknown, 0, context, options)
         return process.solve(self.world, inputs), environment
 
-    def _step(self, environment: JobEnvironment) -> tuple[Script, str]:
+    def _step(self, environment: Environment) -> tuple[Script, str]:
         span = environment.run_span
-        key = (environment.run, span.path, span.line)
+        key = (environment.run, span.path, span.line, *environment.run_lines)
         found = self._steps.get(key)
         if found is None:
             text = environment.run
@@ -201,8 +220,8 @@ class Planner:
                 text = text.replace(mark, f"{MARK_START}{number}{MARK_END}")
             line, column = environment.run_origin
             found = self._steps[key] = (
-                parse_script(text, span.path, line - 1, column - 1),
-                f"step {span.path}:{span.line} {text}",
+                parse_script(text, span.path, line - 1, column - 1, environment.run_lines),
+                f"step {span.path}:{span.line} {environment.run_lines} {text}",
             )
         return found
 
@@ -211,7 +230,10 @@ class Planner:
         if solved is None:
             return Launch(runners, None, None, "undecided", reason=environment.reason)
         image = job.row.get("image")
-        launch = _Reading(self, solved, runners, environment, image if isinstance(image, str) else "").launch()
+        versions = job.versions if isinstance(job, CommandJob) else {}
+        launch = _Reading(
+            self, solved, runners, environment, image if isinstance(image, str) else "", versions
+        ).launch()
         if self._is_unlisted(job, runner) and not (launch.launcher and self.world.files.is_file(launch.launcher)):
             return Launch(runners, None, None, "undecided", reason=f"no runner has the label {runner}")
         return launch
@@ -298,9 +320,16 @@ class _Reading:
     """Turns how a launch step ends into a launch."""
 
     def __init__(
-        self, planner: Planner, solved: Solved, runners: tuple[str, ...], environment: JobEnvironment, image: str
+        self,
+        planner: Planner,
+        solved: Solved,
+        runners: tuple[str, ...],
+        environment: Environment,
+        image: str,
+        versions: Mapping[str, str],
     ) -> None:
         self.image = image
+        self.versions = versions
         self.planner = planner
         self.solved = solved
         self.runners = runners
@@ -354,12 +383,15 @@ class _Reading:
             starts = [self._start(other) for other in self._together(chain, 0)]
             argv, env, runtime_env, start = starts[0]
             framework = identify([w if isinstance(w, str) else None for w in argv]) or ""
-            version = image_version(self.image, framework)
+            version = self._version(framework)
             roles = tuple(group(starts)) if len(starts) > 1 else ()
             return Server(framework, version, start.place.path, start.place.line, argv, env, runtime_env, roles)
         argv, env, runtime_env, _ = self._start(chain)
-        version = image_version(self.image, recipe.framework)
+        version = self._version(recipe.framework)
         return Server(recipe.framework, version, recipe.path, recipe.line, argv, env, runtime_env, recipe.roles)
+
+    def _version(self, framework: str) -> str | None:
+        return self.versions.get(framework) or image_version(self.image, framework)
 
     def _origins(self, chain: list[Solved], server: Server) -> Origins:
         """Where the values of a server and of its roles are written."""

@@ -12,8 +12,7 @@ from typing import Literal
 
 from botlint.core.span import Span
 from botlint.documents import bash
-from botlint.layouts.inferencex.environments import JobEnvironment
-from botlint.layouts.inferencex.job import Job
+from botlint.layouts.base import Environment, Job
 from botlint.plan.arguments import read_arguments
 from botlint.plan.build import Planner
 from botlint.plan.model import Word, word_text
@@ -83,7 +82,7 @@ class _Chain:
     """A job's way from the workflow to where it ends."""
 
     job: Job
-    environment: JobEnvironment
+    environment: Environment
     levels: list[_Level]
     solved: list[Solved]
 

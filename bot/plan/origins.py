@@ -10,8 +10,7 @@ from botlint.shell.reads import options_spelt
 from botlint.shell.values import Text, inputs_of
 
 if TYPE_CHECKING:
-    from botlint.layouts.inferencex.environments import JobEnvironment
-    from botlint.layouts.inferencex.job import Job
+    from botlint.layouts.base import Environment, Job
     from botlint.layouts.inferencex.srtslurm import Role as RecipeRole
     from botlint.plan.model import Word
     from botlint.shell.process import Guard, Place, Solved, Variable
@@ -78,7 +77,7 @@ class OriginFinder:
         self._joined: dict[tuple[object, ...], tuple[object, Origins]] = {}
 
     def origins(
-        self, chain: Sequence[Solved], environment: JobEnvironment, names: Sequence[str], argv: Sequence[Word]
+        self, chain: Sequence[Solved], environment: Environment, names: Sequence[str], argv: Sequence[Word]
     ) -> dict[str, tuple[Mark, ...]]:
         """The marks of some variables and of the options of the server at the end of a way."""
         key = (id(environment.via), *(id(solved.leaf) for solved in chain))
@@ -101,7 +100,7 @@ class OriginFinder:
         return found[1]
 
     def _find(
-        self, chain: Sequence[Solved], environment: JobEnvironment, names: Sequence[str], argv: Sequence[Word]
+        self, chain: Sequence[Solved], environment: Environment, names: Sequence[str], argv: Sequence[Word]
     ) -> Iterator[tuple[str, tuple[Mark, ...]]]:
         start = chain[-1].leaf.server
         assert start is not None
@@ -123,7 +122,7 @@ class OriginFinder:
                 marks.append(("script", start.place.path, start.place.line))
             yield argument.name, way.marks(marks)
 
-    def _given(self, name: str, environment: JobEnvironment) -> tuple[Mark, ...]:
+    def _given(self, name: str, environment: Environment) -> tuple[Mark, ...]:
         """The marks of a variable of the job itself."""
         key = (id(environment.via), name)
         found = self._workflow.get(key)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from botlint.core.processes import can_spread, spread
-from botlint.layouts.inferencex.jobs import Job
+from botlint.layouts.base import Job
 from botlint.plan.build import Planner
 from botlint.plan.files import Question
 from botlint.plan.model import LaunchPlan

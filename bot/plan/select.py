@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from botlint.core.errors import UsageError
-from botlint.layouts.inferencex.job import Job
+from botlint.layouts.base import Job
 from botlint.plan.model import LaunchPlan
 
 PLAN_KEYS = frozenset({"outcome", "launcher", "recipe"})

@@ -17,8 +17,8 @@ from pathlib import Path
 from botlint.core.cachefile import classes, code_digest, load_cached, save_cached
 from botlint.core.span import Span
 from botlint.core.unknown import Unknown
+from botlint.layouts.base import CommandJob, Job
 from botlint.layouts.inferencex.configs import MASTER_SUFFIX
-from botlint.layouts.inferencex.job import Job
 from botlint.plan.build import Planner, plan_of
 from botlint.plan.files import Question
 from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Role, Server
@@ -110,7 +110,7 @@ def digest_of_surroundings(planner: Planner) -> str:
     """A digest of what makes environments of rows: the workflows, the runner table, the mode, and botlint itself."""
     files = planner.files
     digest = hashlib.blake2b(
-        f"{FORM} {planner.mode} {planner.with_origins} {code_digest(_MAKERS)}".encode(), digest_size=16
+        f"{FORM} {planner.layout} {planner.mode} {planner.with_origins} {code_digest(_MAKERS)}".encode(), digest_size=16
     )
     paths = [path for path in files.paths(".github") if path.endswith((".yml", ".yaml"))]
     table = planner.runners.path
@@ -123,6 +123,8 @@ def digest_of_surroundings(planner: Planner) -> str:
 
 def _job_key(job: Job, surroundings: str) -> str:
     row = json.dumps(job.row, sort_keys=True, default=str)
+    if isinstance(job, CommandJob):
+        row += f"\0{job.start!r}\0{job.versions!r}"
     return hashlib.blake2b(f"{surroundings}\0{row}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

@@ -149,7 +149,7 @@ def undispatched(context: Context) -> Iterator[Undispatched]:
         return
     selector = Selector(callers)
     groups: dict[tuple[int, str], list[RowJob]] = {}
-    for job in context.jobs:
+    for job in context.matrix:
         chosen = selector.choose(job.row, "throughput")
         if isinstance(chosen, str) or chosen.trigger == DISPATCHED:
             taker = "" if isinstance(chosen, str) else chosen.job

@@ -100,7 +100,7 @@ def _rows(context: Context, caller: Caller, kinds: tuple[Kind, ...]) -> RowsOfJo
     fields = {key for shape in shapes if shape is not None for key in shape.keys}
     fields.update(facts.late_keys, facts.component_keys, EVAL_FIELDS)
     settable = [settable_fields(facts.validation, multinode, agentic) for multinode, agentic in kinds]
-    jobs = tuple(job for job in context.jobs if _takes(caller, job))
+    jobs = tuple(job for job in context.matrix if _takes(caller, job))
     fields.update(key for job in jobs for key in job.row)
     return RowsOfJob(
         caller,

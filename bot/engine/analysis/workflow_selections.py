@@ -223,7 +223,7 @@ def _parts(
         rest = [other for other in parts if other is not part]
         lost = tuple(
             job
-            for job in context.jobs
+            for job in context.matrix
             if all(_holds(other, one.item, job.row) is True for other in rest)
             and _holds(part, one.item, job.row) is False
             and not any(_holds(other.test, other.item, job.row) is not False for other in throughput)
@@ -323,7 +323,7 @@ def eval_rows(context: Context) -> Iterator[EvalRows]:
         (False, True): facts.evals.agentic_single,
         (True, True): facts.evals.agentic_multi,
     }
-    present = {kind_of(job.row) for job in context.jobs}
+    present = {kind_of(job.row) for job in context.matrix}
     rows = context.once(rows_of_job)
     for (multinode, agentic), chosen in marked.items():
         if not chosen or (multinode, agentic) not in present:

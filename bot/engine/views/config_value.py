@@ -25,7 +25,7 @@ FIELDS: tuple[tuple[str, ...], ...] = (
 
 def _build(context: Context, _chain: Chain) -> Iterator[Core]:
     used: dict[tuple[str, ...], dict[str, dict[str, Job]]] = {}
-    for job in context.jobs:
+    for job in context.matrix:
         for field in FIELDS:
             value = _value(job, field)
             if value:

@@ -11,8 +11,8 @@ from botlint.catalogs.models import ModelFacts, find_model
 from botlint.core.span import Span
 from botlint.engine.context import Context
 from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactType, FactValue, View, whole_line
+from botlint.layouts.base import Job
 from botlint.layouts.inferencex.configs import Hardware
-from botlint.layouts.inferencex.job import Job
 from botlint.plan.model import Launch, LaunchPlan
 
 MODEL_FACTS: tuple[tuple[str, FactType, str], ...] = (

@@ -31,6 +31,7 @@ from botlint.documents.expressions import (
 )
 from botlint.documents.workflow import Field, Input, Step
 from botlint.documents.yaml import Scalar, Sequence
+from botlint.layouts.base import MARK_END, MARK_START
 from botlint.layouts.inferencex.callers import FOLDER, Caller, Files, Kind, Selector, find_callers, load_workflows
 
 Word: TypeAlias = str | Unknown | list[str | Unknown]
@@ -95,10 +96,6 @@ _SET_FOR_LATER = re.compile(
 )
 _PLAIN = re.compile(r"[\w./:@%+=,-]*", re.ASCII)
 
-# An unknown piece of the launch script stands in `JobEnvironment.run` as this text around its number: characters of
-# Unicode's private use area, which are ordinary letters of a word to a shell.
-MARK_START, MARK_END = "\ue000", "\ue001"
-
 _MISSING = object()
 
 
@@ -126,6 +123,11 @@ class JobEnvironment:
     reason: str | None
     _program: _Program | None = field(repr=False)
     _row: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def run_lines(self) -> tuple[int, ...]:
+        """The script is written in one piece."""
+        return ()
 
     def trace(self, name: str) -> list[tuple[Span, str]]:
         """Where a variable comes from: its line in the workflow first, the row's field last, each with its text."""

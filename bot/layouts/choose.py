@@ -1,0 +1,53 @@
+"""Which layout a repository has, and the jobs of those layouts that bring their own starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from botlint.layouts.base import Loaded
+from botlint.layouts.inferencex.configs import config_folder
+from botlint.repo.files import Files
+
+INFERENCEX = "inferencex"
+
+Load = Callable[[Files, Mapping[str, object]], Loaded]
+"""The jobs of a revision with the layout's options; never raises, what could not be read is a problem."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A layout: how its repositories are known, and what makes their jobs."""
+
+    recognise: Callable[[Files], bool]
+    load: Load
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The layout that settings ask for, with its options; without a name the files decide."""
+
+    name: str = ""
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+AUTOMATIC = Choice()
+
+KINDS: Mapping[str, Kind] = {}
+"""The layouts beside the first, in the order in which they are looked for."""
+
+NAMES = (INFERENCEX, *KINDS)
+
+
+def layout_of(files: Files) -> str:
+    """The name of the layout that a repository's files have; the first one's where none can be told."""
+    if config_folder(files) is not None:
+        return INFERENCEX
+    return next((name for name, kind in KINDS.items() if kind.recognise(files)), INFERENCEX)
+
+
+def load_jobs(files: Files, choice: Choice = AUTOMATIC) -> tuple[str, Loaded]:
+    """The layout's name and its jobs; none for the first one, whose rows workflows bring to launchers."""
+    name = choice.name or layout_of(files)
+    kind = KINDS.get(name)
+    return name, Loaded() if kind is None else kind.load(files, choice.options)
