@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import github
+import httpx
 import requests as http
 from github import Auth
 
@@ -25,6 +26,7 @@ from botlint.core.redact import quiet_libraries
 from botlint.github import payloads, requests
 from botlint.github.models import (
     Annotation,
+    Artifact,
     ChangedFile,
     CheckOutput,
     CheckRun,
@@ -40,8 +42,19 @@ from botlint.github.models import (
     ReviewComment,
     Thread,
     Tree,
+    WorkflowJob,
+    WorkflowRun,
 )
-from botlint.github.port import Ambiguous, Forbidden, GitHubError, NotFound, RateLimited, Unprocessable
+from botlint.github.port import (
+    Ambiguous,
+    Conflict,
+    Forbidden,
+    GitHubError,
+    NotFound,
+    RateLimited,
+    TooLarge,
+    Unprocessable,
+)
 from botlint.github.requests import ANNOTATIONS, PAGE, Request
 from botlint.github.retry import (
     ATTEMPTS,
@@ -70,6 +83,9 @@ SMALL_BATCH = 10
 
 LONE_BYTES = 400_000
 """A blob that is larger is read by REST: GraphQL cuts long texts."""
+
+DOWNLOAD_TIME = 60.0
+"""Seconds that an artifact may take to come."""
 
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _NAME = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
@@ -210,7 +226,7 @@ class Transport:
 
 
 class Client:
-    """The port `GitHub` over the API.
+    """The port `GitHub` over the API, and `Actions` with a token that may.
 
     `token` is one of a person, of `GITHUB_TOKEN`, or of an App's installation. `identity` is whose comments are our
     own, where it is known; else GitHub is asked. Raises GitHubError for a repository that has no such name.
@@ -239,6 +255,8 @@ class Client:
             write_pause=write_pause,
             sleep=sleep,
         )
+        self._token = token
+        self._timeout = timeout
         self._repository = repository
         self._root = f"/repos/{repository}"
         self._web = web_url or _web(self._transport.origin)
@@ -496,6 +514,49 @@ class Client:
         have = {payloads.annotation(one) for one in self._pages(f"/check-runs/{run}/annotations")}
         return [one for one in wanted if one not in have]
 
+    # --------------------------------------------------------------------------------------------------- workflows
+
+    def dispatch_workflow(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> WorkflowRun | None:
+        try:
+            answer = self._write(requests.dispatch(workflow, ref, inputs, details=True))
+        except Unprocessable as error:
+            if "return_run_details" not in str(error):
+                raise
+            answer = self._write(requests.dispatch(workflow, ref, inputs, details=False))
+        run = payloads.number(answer, "workflow_run_id")
+        return self.workflow_run(run) if run else None
+
+    def workflow_runs(self, workflow: str, branch: str) -> Sequence[WorkflowRun]:
+        path = f"/actions/workflows/{quote(workflow, safe='')}/runs"
+        answer = self._read(requests.read(path, event="workflow_dispatch", branch=branch, per_page=PAGE))
+        listed = answer.get("workflow_runs")
+        found = [payloads.workflow_run(one) for one in listed if isinstance(one, Mapping)] if listed else []
+        return sorted(found, key=lambda run: run.id, reverse=True)
+
+    def workflow_run(self, run: int) -> WorkflowRun:
+        return payloads.workflow_run(self._read(requests.read(f"/actions/runs/{run}")))
+
+    def workflow_jobs(self, run: int) -> Sequence[WorkflowJob]:
+        return [payloads.workflow_job(one) for one in self._pages(f"/actions/runs/{run}/jobs", "jobs")]
+
+    def cancel_run(self, run: int) -> bool:
+        try:
+            self._write(requests.cancel_run(run))
+        except Conflict:
+            return False
+        return True
+
+    def artifacts(self, run: int, name: str) -> Sequence[Artifact]:
+        answer = self._read(requests.read(f"/actions/runs/{run}/artifacts", name=name, per_page=PAGE))
+        listed = answer.get("artifacts")
+        found = [payloads.artifact(one) for one in listed if isinstance(one, Mapping)] if listed else []
+        return sorted((one for one in found if one.name == name), key=lambda one: one.id, reverse=True)
+
+    def artifact(self, artifact: int, limit: int) -> bytes:
+        url = f"{self._transport.origin}{self._transport.prefix}{self._root}/actions/artifacts/{artifact}/zip"
+        self._transport.calls += 1
+        return download(url, self._token or "", limit, self._timeout)
+
     # ---------------------------------------------------------------------------------------------------- requests
 
     def _read(self, request: Request) -> Mapping[str, Any]:
@@ -542,6 +603,45 @@ class Client:
                     raise GitHubError(f"GitHub leads nowhere that is followed ({request.what})") from None
                 self._root = root
         raise GitHubError(f"GitHub leads from one place to another ({request.what})")
+
+
+def download(url: str, token: str, limit: int, timeout: float) -> bytes:
+    """What GitHub keeps at another host: it is led there once, by HTTPS, and without the token.
+
+    Raises TooLarge for more than `limit` bytes, of which no more is read, and an error of the port for all else.
+    """
+    headers = {"Authorization": f"Bearer {token}", "X-GitHub-Api-Version": API_VERSION}
+    # Not packed again on the way: what is counted is what is read.
+    agent = {"User-Agent": f"botlint/{__version__}", "Accept-Encoding": "identity"}
+    until = time.monotonic() + DOWNLOAD_TIME
+    try:
+        with httpx.Client(timeout=timeout, follow_redirects=False, trust_env=True) as client:
+            led = client.get(url, headers=headers | agent)
+            if led.status_code in (401, 403):
+                raise Forbidden("GitHub does not allow it (artifact)")
+            if led.status_code in (404, 410):
+                raise NotFound("GitHub does not know it (artifact)")
+            place = led.headers.get("location", "")
+            if led.status_code != 302 or not _may_lead(url, place):
+                raise GitHubError(f"GitHub leads to no artifact: {led.status_code}")
+            with client.stream("GET", place, headers=agent) as answer:
+                if answer.status_code != 200:
+                    raise GitHubError(f"an artifact cannot be read: {answer.status_code}")
+                found = bytearray()
+                for chunk in answer.iter_raw(64 * 1024):
+                    found += chunk
+                    if len(found) > limit:
+                        raise TooLarge(f"an artifact is larger than {limit} bytes")
+                    if time.monotonic() > until:
+                        raise GitHubError("an artifact takes too long to come")
+                return bytes(found)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise GitHubError(f"an artifact cannot be read: {type(error).__name__}") from None
+
+
+def _may_lead(origin: str, place: str) -> bool:
+    """Whether an address may be followed: by HTTPS, unless the server itself is not reached by it."""
+    return place.startswith("https://") or (origin.startswith("http://") and place.startswith("http://"))
 
 
 def blob_id(content: bytes, length: int = 40) -> str:

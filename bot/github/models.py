@@ -36,7 +36,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class PullRequest:
-    """A pull request as it is now."""
+    """A pull request as it is now; `default_branch` is that of the repository that it is for."""
 
     number: int
     title: str
@@ -51,6 +51,7 @@ class PullRequest:
     mergeable_state: str
     node_id: str
     url: str = ""
+    default_branch: str = ""
 
     @property
     def from_fork(self) -> bool:
@@ -196,6 +197,42 @@ class Refusal:
     code: str = ""
     field: str = ""
     resource: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowRun:
+    """A run of a workflow: `title` is what its `run-name` made, `path` its file, `branch` that of its commit."""
+
+    id: int
+    title: str
+    event: str
+    path: str
+    branch: str
+    status: str
+    conclusion: str
+    created_at: str
+    url: str
+    actor: Identity
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowJob:
+    """A job of a run; `runner` is empty where none took it."""
+
+    name: str
+    status: str
+    conclusion: str
+    runner: str
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """What a run left behind; `size` is in bytes, of the archive."""
+
+    id: int
+    name: str
+    size: int
+    expired: bool
 
 
 @dataclass(frozen=True, slots=True)

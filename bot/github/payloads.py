@@ -8,6 +8,7 @@ from typing import Any, cast
 from botlint.github.models import (
     Annotation,
     AnnotationLevel,
+    Artifact,
     ChangedFile,
     CheckRun,
     CheckStatus,
@@ -23,6 +24,8 @@ from botlint.github.models import (
     Thread,
     Tree,
     TreeEntry,
+    WorkflowJob,
+    WorkflowRun,
 )
 
 Json = Mapping[str, Any]
@@ -55,6 +58,7 @@ def pull_request(data: Json) -> PullRequest:
         mergeable_state=text(data, "mergeable_state"),
         node_id=text(data, "node_id"),
         url=text(data, "html_url"),
+        default_branch=text(_map(_map(data.get("base")).get("repo")), "default_branch"),
     )
 
 
@@ -175,6 +179,34 @@ def annotation(data: Json) -> Annotation:
         message=text(data, "message"),
         title=text(data, "title"),
         raw_details=text(data, "raw_details"),
+    )
+
+
+def workflow_run(data: Json) -> WorkflowRun:
+    """A run of a workflow; GitHub may name its file with the commit behind an at sign."""
+    return WorkflowRun(
+        id=number(data, "id"),
+        title=text(data, "display_title"),
+        event=text(data, "event"),
+        path=text(data, "path").partition("@")[0],
+        branch=text(data, "head_branch"),
+        status=text(data, "status"),
+        conclusion=text(data, "conclusion"),
+        created_at=text(data, "created_at"),
+        url=text(data, "html_url"),
+        actor=identity(data.get("actor")),
+    )
+
+
+def workflow_job(data: Json) -> WorkflowJob:
+    """A job of a run."""
+    return WorkflowJob(text(data, "name"), text(data, "status"), text(data, "conclusion"), text(data, "runner_name"))
+
+
+def artifact(data: Json) -> Artifact:
+    """What a run left behind."""
+    return Artifact(
+        number(data, "id"), text(data, "name"), number(data, "size_in_bytes"), data.get("expired") is not False
     )
 
 

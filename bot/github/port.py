@@ -11,6 +11,7 @@ from typing import Protocol
 
 from botlint.core.errors import CannotFinish
 from botlint.github.models import (
+    Artifact,
     ChangedFile,
     CheckOutput,
     CheckRun,
@@ -27,6 +28,8 @@ from botlint.github.models import (
     ReviewComment,
     Thread,
     Tree,
+    WorkflowJob,
+    WorkflowRun,
 )
 
 
@@ -50,8 +53,16 @@ class Unprocessable(GitHubError):
         self.refusals = tuple(refusals)
 
 
+class Conflict(GitHubError):
+    """What the thing is by now does not allow it (409): a run that has ended cannot be cancelled."""
+
+
 class Ambiguous(GitHubError):
     """A write that may have happened: the answer was lost, or was an error of the server."""
+
+
+class TooLarge(GitHubError):
+    """What GitHub has is larger than is read."""
 
 
 class RateLimited(GitHubError):
@@ -203,4 +214,36 @@ class GitHub(Protocol):
 
     def permission(self, login: str) -> Permission:
         """What an account may do in the repository; a stranger has `none`."""
+        ...
+
+
+class Actions(GitHub, Protocol):
+    """The same with workflows, which takes the permission to write actions; nothing that reviews has it."""
+
+    def dispatch_workflow(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> WorkflowRun | None:
+        """Start the workflow of this file on a branch; None where GitHub does not say which run that made."""
+        ...
+
+    def workflow_runs(self, workflow: str, branch: str) -> Sequence[WorkflowRun]:
+        """The newest runs of a workflow that were dispatched on a branch, newest first."""
+        ...
+
+    def workflow_run(self, run: int) -> WorkflowRun:
+        """A run as it is now."""
+        ...
+
+    def workflow_jobs(self, run: int) -> Sequence[WorkflowJob]:
+        """The jobs of a run's newest attempt."""
+        ...
+
+    def cancel_run(self, run: int) -> bool:
+        """Cancel a run and say whether there was still something to cancel."""
+        ...
+
+    def artifacts(self, run: int, name: str) -> Sequence[Artifact]:
+        """What a run left behind under a name, newest first."""
+        ...
+
+    def artifact(self, artifact: int, limit: int) -> bytes:
+        """The archive of an artifact. Raises TooLarge for one of more than `limit` bytes, without reading the rest."""
         ...

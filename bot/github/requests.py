@@ -170,6 +170,19 @@ def compare(base: str, head: str) -> Request:
     return read(f"/compare/{quote(base, safe='/')}...{quote(head, safe='/')}", per_page=1)
 
 
+def dispatch(workflow: str, ref: str, inputs: Mapping[str, str], *, details: bool) -> Request:
+    """The start of a workflow; with `details` GitHub says which run that made, which older servers refuse."""
+    body: dict[str, Any] = {"ref": ref, "inputs": dict(inputs)}
+    if details:
+        body["return_run_details"] = True
+    return create(f"/actions/workflows/{quote(workflow, safe='')}/dispatches", body)
+
+
+def cancel_run(run: int) -> Request:
+    """The end of a run; to ask twice is to ask once."""
+    return Request("POST", f"/actions/runs/{run}/cancel")
+
+
 def has_next(link: str) -> bool:
     """Whether a header `Link` names another page."""
     return _NEXT.search(link) is not None

@@ -18,7 +18,15 @@ from urllib3.response import BaseHTTPResponse
 from urllib3.util.retry import Retry
 
 from botlint.github.payloads import refusals
-from botlint.github.port import Ambiguous, Forbidden, GitHubError, NotFound, RateLimited, Unprocessable
+from botlint.github.port import (
+    Ambiguous,
+    Conflict,
+    Forbidden,
+    GitHubError,
+    NotFound,
+    RateLimited,
+    Unprocessable,
+)
 
 ATTEMPTS = 5
 SECONDARY_WAIT = 60.0
@@ -104,6 +112,8 @@ def judge(
         return Failed(Forbidden(f"GitHub does not allow it: {status} ({what})"))
     if status in (404, 410):
         return Failed(NotFound(f"GitHub does not know it: {status} ({what})"))
+    if status == 409:
+        return Failed(Conflict(f"GitHub says that it is no longer possible: 409 ({what})"))
     if status == 422:
         named = refusals(body)
         said = "; ".join(one.message or f"{one.field} {one.code}" for one in named) or message

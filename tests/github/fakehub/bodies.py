@@ -679,6 +679,36 @@ class Bodies:
             },
         }
 
+    def job(self, run: Run) -> Json:
+        """The one job of a run."""
+        number = run.id + 1_000_000
+        url = f"{self.url(run.workflow.repository)}/actions"
+        done = run.status == "completed"
+        return {
+            "id": number,
+            "run_id": run.id,
+            "run_url": f"{url}/runs/{run.id}",
+            "node_id": f"CR_{number}",
+            "head_sha": run.head,
+            "url": f"{url}/jobs/{number}",
+            "html_url": f"{self.hub.web}/{run.workflow.repository.full_name}/actions/runs/{run.id}/job/{number}",
+            "status": run.status,
+            "conclusion": run.conclusion,
+            "created_at": stamp(run.created),
+            "started_at": stamp(run.created),
+            "completed_at": stamp(run.created) if done else None,
+            "name": "smoke",
+            "steps": [],
+            "check_run_url": f"{self.url(run.workflow.repository)}/check-runs/{number}",
+            "labels": ["self-hosted", "botlint-smoke"],
+            "runner_id": 1 if run.runner else None,
+            "runner_name": run.runner or None,
+            "runner_group_id": 1 if run.runner else None,
+            "runner_group_name": "smoke" if run.runner else None,
+            "workflow_name": run.workflow.name,
+            "head_branch": run.ref,
+        }
+
     def artifact(self, run: Run, name: str) -> Json:
         number, data = run.artifacts[name]
         url = f"{self.url(run.workflow.repository)}/actions/artifacts/{number}"

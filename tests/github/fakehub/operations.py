@@ -845,6 +845,10 @@ def _dispatch(asked: Asked) -> Result:
     if ref not in asked.repo.branches:
         raise AnswerError(422, f"No ref found for: {asked.body['ref']}")
     inputs = asked.body.get("inputs") or {}
+    if "return_run_details" in asked.body and not asked.hub.run_details:
+        raise AnswerError(422, 'Invalid request.\n\n"return_run_details" is not a permitted key.')
+    if not workflow.enabled:
+        raise AnswerError(422, "Cannot trigger a 'workflow_dispatch' on a disabled workflow")
     if workflow.inputs is None:
         raise AnswerError(422, "Workflow does not have 'workflow_dispatch' trigger")
     unknown = sorted(set(inputs) - set(workflow.inputs))
@@ -857,7 +861,7 @@ def _dispatch(asked: Asked) -> Result:
         asked.repo.branches[ref],
         asked.who.user,
         inputs,
-        " ".join([workflow.name, *map(str, inputs.values())]),
+        _run_title(workflow, inputs),
         asked.hub.now(),
     )
     workflow.runs.append(run)
@@ -865,6 +869,15 @@ def _dispatch(asked: Asked) -> Result:
         return 204, None, {}
     shown = asked.hub.bodies.run(run)
     return 200, {"workflow_run_id": run.id, "run_url": shown["url"], "html_url": shown["html_url"]}, {}
+
+
+def _run_title(workflow: Workflow, inputs: Json) -> str:
+    if not workflow.run_name:
+        return " ".join([workflow.name, *map(str, inputs.values())])
+    title = workflow.run_name
+    for name in workflow.inputs or ():
+        title = title.replace("{" + name + "}", str(inputs.get(name, "")))
+    return title
 
 
 def _list_runs(asked: Asked) -> Result:
@@ -893,6 +906,7 @@ def _cancel_run(asked: Asked) -> Result:
     if run.status == "completed":
         raise AnswerError(409, "Cannot cancel a workflow run that is completed.")
     run.status, run.conclusion = "completed", "cancelled"
+    run.cancelled_at = asked.hub.now()
     return 202, {}, {}
 
 
@@ -911,8 +925,8 @@ def _download(asked: Asked) -> Result:
 
 
 def _list_jobs(asked: Asked) -> Result:
-    _run(asked)
-    return 200, {"total_count": 0, "jobs": []}, {}
+    run = _run(asked)
+    return _named_list(asked, "jobs", [run], asked.hub.bodies.job)
 
 
 HANDLERS: dict[str, Callable[[Asked], Result]] = {

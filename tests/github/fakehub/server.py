@@ -118,6 +118,8 @@ class FakeGitHub:
         self.holds_answers = True
         """Whether answers are held against the description, too; for large ones that takes long."""
         self.rate_limit = 5_000
+        self.run_details = True
+        """Whether a dispatch says which run it made; older servers do not know that."""
         self.max_graphql_text = 512_000
         """GraphQL cuts the text of a larger blob."""
         self.renamed: dict[str, Repository] = {}

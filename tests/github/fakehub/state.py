@@ -6,8 +6,10 @@ test goes through HTTP.
 
 from __future__ import annotations
 
+import io
 import secrets
 import uuid
+import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -229,6 +231,33 @@ class Run:
     status: str = "queued"
     conclusion: str | None = None
     artifacts: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    runner: str = ""
+    """The name of the runner that took its job; empty as long as none did."""
+    cancelled_at: float = 0.0
+
+    def begin(self, runner: str = "node-1") -> None:
+        """A runner takes it."""
+        self.status, self.runner = "in_progress", runner
+
+    def wait(self) -> None:
+        """Somebody has to approve it."""
+        self.status = "waiting"
+
+    def end(self, conclusion: str = "success") -> None:
+        """It comes to its end."""
+        self.status, self.conclusion = "completed", conclusion
+
+    def upload(self, name: str, files: Mapping[str, bytes]) -> None:
+        """Leaves an artifact behind."""
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path, content in files.items():
+                archive.writestr(path, content)
+        self.upload_raw(name, packed.getvalue())
+
+    def upload_raw(self, name: str, data: bytes) -> None:
+        """Leaves something behind that may be no archive."""
+        self.artifacts[name] = (self.workflow.repository.hub.next_id(), data)
 
 
 @dataclass(eq=False)
@@ -241,6 +270,9 @@ class Workflow:
     name: str
     inputs: tuple[str, ...] | None = None
     """The inputs that its `workflow_dispatch` declares; None if it has no such trigger."""
+    run_name: str = ""
+    """Its `run-name`, in which `{input}` stands for an input; without one, its name and all inputs."""
+    enabled: bool = True
     runs: list[Run] = field(default_factory=list)
 
 
@@ -353,10 +385,10 @@ class Repository:
             if (head is None or one.head == head) and (name is None or one.name == name)
         ]
 
-    def workflow(self, path: str, name: str, inputs: Iterable[str] | None = ()) -> Workflow:
+    def workflow(self, path: str, name: str, inputs: Iterable[str] | None = (), run_name: str = "") -> Workflow:
         """Adds a workflow that may be dispatched with these inputs."""
         declared = None if inputs is None else tuple(inputs)
-        self.workflows.append(Workflow(self.hub.next_id(), self, path, name, declared))
+        self.workflows.append(Workflow(self.hub.next_id(), self, path, name, declared, run_name=run_name))
         return self.workflows[-1]
 
     def merge_group(self, pull: Pull) -> tuple[str, str]:
