@@ -341,7 +341,7 @@ def _finding(rule: Rule, span: Span, one: _Merged, context: Context) -> Finding:
 
 
 def _reference(source: JobSource) -> JobRef:
-    conc = source.job.row.get("conc", "")
+    conc = source.job.facts.get("conc", "")
     text = ",".join(map(str, conc)) if isinstance(conc, list) else str(conc)
     return JobRef(source.job.entry, source.job.scenario, source.job.arm_index, text)
 

@@ -46,6 +46,9 @@ class Job(Protocol):
     @property
     def row(self) -> Mapping[str, object]: ...
 
+    @property
+    def facts(self) -> Mapping[str, object]: ...
+
     def origin(self, *path: str | int) -> Span | None: ...
 
 
@@ -133,8 +136,9 @@ class CommandJob:
     """A job that brings its own start.
 
     `row` has the keys of the repository's own matrix; keys with a meaning that rules know keep that meaning (`model`,
-    `image`, `framework`, `runner`, `tp`, `ep`, `conc`, `isl`, `osl`). `places` says where values of the row are
-    written. `versions` gives the version of a framework where no image does.
+    `image`, `framework`, `runner`, `tp`, `ep`, `conc`, `isl`, `osl`). Where the matrix has other names, `known` gives
+    these values under the names that rules know. `places` says where values of the row, and of `known`, are written.
+    `versions` gives the version of a framework where no image does.
     """
 
     entry: str
@@ -146,6 +150,12 @@ class CommandJob:
     start: Start
     places: Mapping[RowPath, Span] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    known: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """What rules read: the row, and before it what is known under their names."""
+        return {**self.row, **self.known} if self.known else self.row
 
     def origin(self, *path: str | int) -> Span | None:
         """Where the row value at `path` is written; None for a default."""

@@ -122,7 +122,7 @@ class Planner:
         except Exception as error:
             self.failures.append(error)
             reason = f"internal error: {type(error).__name__}: {error}"[:MAX_ERROR]
-            launch = Launch((str(job.row.get("runner", "")),), None, None, "undecided", reason=reason)
+            launch = Launch((str(job.facts.get("runner", "")),), None, None, "undecided", reason=reason)
             return LaunchPlan(job.entry, job.config, job.arm, job.scenario, job.arm_index, job.row, launch)
 
     @property
@@ -163,7 +163,7 @@ class Planner:
 
     def _runner_groups(self, job: Job) -> list[tuple[str, tuple[str, ...]]]:
         """The runners that may take the job, grouped by what they start; (representative, all of the group)."""
-        label = str(job.row.get("runner", ""))
+        label = str(job.facts.get("runner", ""))
         if isinstance(job, CommandJob):
             return [(label, (label,))]
         key = (label, "prefill" if "prefill" in job.row else "")
@@ -229,7 +229,7 @@ class Planner:
         solved, environment = self.solve(job, runner)
         if solved is None:
             return Launch(runners, None, None, "undecided", reason=environment.reason)
-        image = job.row.get("image")
+        image = job.facts.get("image")
         versions = job.versions if isinstance(job, CommandJob) else {}
         launch = _Reading(
             self, solved, runners, environment, image if isinstance(image, str) else "", versions
@@ -243,7 +243,7 @@ class Planner:
 
         A label that the table lost may still be on machines, so what is planned is a runner of that name.
         """
-        if runner != job.row.get("runner") or not self.runners.labels or self.runners.for_label(runner):
+        if runner != job.facts.get("runner") or not self.runners.labels or self.runners.for_label(runner):
             return False
         return not any(r.name == runner for group in self.runners.labels.values() for r in group)
 

@@ -65,7 +65,7 @@ def _spread(planner: Planner, jobs: Sequence[Job], progress: Progress | None, ma
 
 def _share(job: Job) -> str:
     """Jobs with the same label run the same launchers."""
-    return str(job.row.get("runner", ""))
+    return str(job.facts.get("runner", ""))
 
 
 def _groups(jobs: Sequence[Job]) -> list[list[int]]:

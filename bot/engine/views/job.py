@@ -127,7 +127,7 @@ def _facts() -> tuple[Fact, ...]:
 def _build(context: Context, chain: Chain) -> Iterator[Core]:
     hardware = context.runners.hardware
     for job, plan in zip(context.jobs, context.plans, strict=True):
-        node = hardware.get(str(job.row.get("runner", "")))
+        node = hardware.get(str(job.facts.get("runner", "")))
         for launch in (plan.launch, *plan.others):
             yield _core(job, plan, launch, node)
 
@@ -144,12 +144,12 @@ class JobSource:
 
 
 def _core(job: Job, plan: LaunchPlan, launch: Launch, node: Hardware | None) -> Core:
-    row = job.row
+    row = job.facts
     values: dict[str, FactValue] = {
         "job.entry": job.entry,
         "job.scenario": job.scenario,
         "job.arm": job.arm_index,
-        "job.row": row,
+        "job.row": job.row,
         "job.multinode": "prefill" in row,
         "job.runner": launch.runners[0],
         "job.launcher": launch.launcher or "",

@@ -125,7 +125,7 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
     if not isinstance(source, JobSource) or source.launch.server is None:
         return
     server = source.launch.server
-    image = str(source.job.row.get("image", ""))
+    image = str(source.job.facts.get("image", ""))
     known = context.once(_interned)
     for role in server.roles or (None,):
         argv = role.argv if role is not None else server.argv

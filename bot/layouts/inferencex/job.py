@@ -38,6 +38,11 @@ class Job:
         return self.source.entry.name
 
     @property
+    def facts(self) -> Row:
+        """What rules read: the row."""
+        return self.row
+
+    @property
     def config(self) -> Span:
         """Where the entry's key is written."""
         return self.source.entry.span
