@@ -12,7 +12,8 @@ class RuleInfo:
     """One rule without its predicates; `why` and `remedy` are for people, `sources` say where its facts come from.
 
     A rule with `asked_by` is off unless the settings name it or its family, or turn on what is said there: a setting of
-    reviews, or `rules` for none.
+    reviews, or `rules` for none. One with `layouts` is off in repositories of other layouts unless the settings name it
+    or its family.
     """
 
     id: str
@@ -25,6 +26,7 @@ class RuleInfo:
     sources: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     asked_by: str = ""
+    layouts: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

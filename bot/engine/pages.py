@@ -18,6 +18,8 @@ def rule_page(rule: Rule) -> str:
     rows.append(("looks at", f"`{rule.view}`"))
     if rule.asked_by:
         rows.append(("on", _asked(rule.asked_by)))
+    if rule.layouts:
+        rows.append(("layouts", f"{', '.join(rule.layouts)}; elsewhere only where the settings name it or its family"))
     if rule.version_texts:
         rows.append(("versions", ", ".join(f"{name} {text}" for name, text in rule.version_texts.items())))
     if rule.fix_form is not None:

@@ -13,6 +13,7 @@ from botlint.engine.context import Context
 from botlint.engine.rules import Rule, custom_rules
 from botlint.engine.settings import DEFAULT_RULES, Settings, own_text, refuse_links
 from botlint.engine.suppressions import SUPPRESSION_RULES, read_suppressions, suppress
+from botlint.layouts.choose import INFERENCEX, layout_of
 from botlint.repo.files import Files
 
 MAX_RULE_FILES = 500
@@ -32,6 +33,7 @@ def rule_info(rule: Rule) -> RuleInfo:
         rule.sources,
         rule.aliases,
         rule.asked_by,
+        rule.layouts,
     )
 
 
@@ -54,7 +56,8 @@ def with_custom_rules(files: Files, settings: Settings, builtin: Sequence[Rule])
 class Policy:
     """The settings with all rules that exist; `rules` are those that run.
 
-    The baseline is that of the revision whose findings are looked at, or of `accepted`.
+    The baseline is that of the revision whose findings are looked at, or of `accepted`. Rules of other layouts than
+    `layout` are off unless the settings name them.
     """
 
     settings: Settings
@@ -62,6 +65,7 @@ class Policy:
     rules: Sequence[Rule]
     with_baseline: bool = True
     accepted: Files | None = None
+    layout: str = INFERENCEX
 
     @property
     def infos(self) -> dict[str, RuleInfo]:
@@ -96,7 +100,7 @@ class Policy:
     def _levelled(self, findings: Iterable[Finding], infos: dict[str, RuleInfo]) -> Iterable[Finding]:
         for one in findings:
             info = infos.get(one.rule)
-            level = one.severity if info is None else self.settings.level(info)
+            level = one.severity if info is None else self.settings.level(info, self.layout)
             if level != "off" and not self.settings.excludes(one.span.path):
                 yield one if level == one.severity else replace(one, severity=level)
 
@@ -117,8 +121,9 @@ def make_policy(
     """
     known = with_custom_rules(files, settings, builtin)
     settings.check_names([*map(rule_info, known), *SUPPRESSION_RULES])
-    on = [rule for rule in select(known) if settings.level(rule_info(rule)) != "off"]
-    return Policy(settings, known, on, with_baseline, accepted)
+    layout = settings.layout or layout_of(files)
+    on = [rule for rule in select(known) if settings.level(rule_info(rule), layout) != "off"]
+    return Policy(settings, known, on, with_baseline, accepted, layout)
 
 
 def _paths(finding: Finding) -> Iterable[str]:

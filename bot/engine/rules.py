@@ -27,12 +27,16 @@ from botlint.engine.predicates import (
 from botlint.engine.versions import VersionRange, parse_range
 from botlint.engine.views.registry import anchors_of, lineage, views, vocabulary
 from botlint.engine.watch import digest
+from botlint.layouts.choose import INFERENCEX, NAMES
 
 MAX_RULES = 500
 """Custom rules of a repository that are read."""
 
 MAX_RULE_FILE = 200_000
 """Characters of one rule file."""
+
+FAMILY_LAYOUTS: Mapping[str, tuple[str, ...]] = {"policy": (INFERENCEX,)}
+"""Families whose rules are one layout's own: they are off elsewhere, unless a rule or the settings say otherwise."""
 
 _EXPRESSIONS = ("when", "require")
 
@@ -98,6 +102,7 @@ class Rule:
     examples: tuple[Mapping[str, Any], ...] = ()
     aliases: tuple[str, ...] = ()
     asked_by: str = ""
+    layouts: tuple[str, ...] = ()
     path: str = ""
     meter: Meter | None = field(default=None, repr=False, compare=False)
 
@@ -209,6 +214,7 @@ def rule_from(data: Mapping[str, Any], family: str, path: str) -> Rule:
         examples=tuple(_plain_list(data.get("examples"))),
         aliases=tuple(_plain_list(data.get("aliases"))),
         asked_by=str(data.get("asked-by", "")),
+        layouts=tuple(_plain_list(data["layouts"])) if "layouts" in data else FAMILY_LAYOUTS.get(family, ()),
         path=path,
     )
 
@@ -279,6 +285,9 @@ def _content_problems(data: Mapping[str, Any], document: YamlDocument) -> list[P
     places.extend(
         (one["at"], ("fix", "edits", n, "at")) for n, one in enumerate((data.get("fix") or {}).get("edits", ()))
     )
+    for number, name in enumerate(data.get("layouts") or ()):
+        if name not in NAMES:
+            wrong(f"unknown layout {name!r}; layouts are {', '.join(NAMES)}", "layouts", number)
     for name, where in places:
         if not any(one.has_anchor(name) for one in lineage(view)):
             known = ", ".join(sorted(set(anchors_of(view))))

@@ -135,12 +135,17 @@ class Settings:
         """The layout with its options; without a name the repository's files decide."""
         return Choice(self.layout, self.layout_options)
 
-    def level(self, rule: RuleInfo) -> Level:
-        """How bad a rule's findings are: what is said of its name, else of its id, a former name or its family."""
+    def level(self, rule: RuleInfo, layout: str = "") -> Level:
+        """How bad a rule's findings are: what is said of its name, else of its id, a former name or its family.
+
+        In a repository of a known layout, a rule of other layouts is off where nothing is said.
+        """
         for name in rule.names:
             setting = self.rules.get(name)
             if setting is not None:
                 return setting.level
+        if layout and rule.layouts and layout not in rule.layouts:
+            return "off"
         asked = not rule.asked_by or bool(getattr(self.review, rule.asked_by.replace("-", "_"), False))
         return rule.severity if asked else "off"
 

@@ -17,6 +17,7 @@ from botlint.documents.yaml import Mapping as MappingNode
 from botlint.documents.yaml import YamlDocument, find
 from botlint.engine.baseline import Accepted, Baseline, read_baseline
 from botlint.engine.settings import SETTINGS_PATH, Level, ReviewSettings, Settings, read_settings
+from botlint.layouts.choose import layout_of
 from botlint.repo.files import Files
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class _Own:
     settings: Settings
     rules: Sequence[Rule]
     baseline: Baseline
+    layout: str
 
 
 @cache
@@ -98,7 +100,7 @@ def _read(files: Files) -> _Own:
     settings = read_settings(files)
     rules = with_custom_rules(files, settings, _builtin())
     settings.check_names([*map(rule_info, rules), *SUPPRESSION_RULES])
-    return _Own(settings, rules, read_baseline(files, settings.baseline))
+    return _Own(settings, rules, read_baseline(files, settings.baseline), settings.layout or layout_of(files))
 
 
 def _compared(old: _Own, new: _Own, context: Context) -> Iterator[Weakening]:
@@ -106,6 +108,8 @@ def _compared(old: _Own, new: _Own, context: Context) -> Iterator[Weakening]:
     before, after = old.settings, new.settings
     if SEVERITIES.index(after.fail_level) < SEVERITIES.index(before.fail_level):
         yield Weakening("setting", "fail-level", before.fail_level, after.fail_level, places.at("fail-level"))
+    if old.layout != new.layout:
+        yield Weakening("setting", "layout", old.layout, new.layout, places.at("layout"))
     yield from _levels(old, new, places)
     for number, pattern in enumerate(after.exclude):
         if pattern not in before.exclude:
@@ -134,7 +138,7 @@ def _levels(old: _Own, new: _Own, places: _Places) -> Iterator[Weakening]:
     """Rules whose findings are milder, by the setting that makes them so."""
     milder: dict[tuple[str, Level], list[tuple[str, Level]]] = {}
     for info in _infos(old.rules):
-        before, after = old.settings.level(info), new.settings.level(info)
+        before, after = old.settings.level(info, old.layout), new.settings.level(info, old.layout)
         if _mildness(after) <= _mildness(before):
             continue
         name = next((name for name in info.names if name in new.settings.rules), None)

@@ -85,6 +85,21 @@ def test_rules_that_have_to_be_asked_for(text: str, asked_by: str, level: str) -
     assert parse_settings(text).level(replace(RULE, asked_by=asked_by)) == level
 
 
+@pytest.mark.parametrize(
+    ("text", "layouts", "layout", "level"),
+    [
+        ("version: 1\n", (), "plain", "warning"),
+        ("version: 1\n", ("inferencex",), "inferencex", "warning"),
+        ("version: 1\n", ("inferencex",), "plain", "off"),
+        ("version: 1\n", ("inferencex", "plain"), "plain", "warning"),
+        ("version: 1\nrules: {launch: error}\n", ("inferencex",), "plain", "error"),
+        ("version: 1\nrules: {BL201: off}\n", ("inferencex",), "inferencex", "off"),
+    ],
+)
+def test_rules_of_one_layout(text: str, layouts: tuple[str, ...], layout: str, level: str) -> None:
+    assert parse_settings(text).level(replace(RULE, layouts=layouts), layout) == level
+
+
 def test_defaults() -> None:
     assert parse_settings("version: 1\n") == Settings()
     assert read_settings(MemoryFiles({})) == Settings()
