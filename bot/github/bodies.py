@@ -24,6 +24,8 @@ MAX_LINE = 1_000
 MAX_MESSAGE = 12_000
 MAX_SECTION = 9_000
 MAX_ENTRIES = 40
+MAX_LINES = 60
+"""Lines of one text that are shown; the time to write a comment is bounded with them."""
 
 _SUGGESTION = re.compile(r"^(`{3,})suggestion$", re.MULTILINE)
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -106,9 +108,9 @@ def sentence(text: str, limit: int = MAX_LINE) -> str:
 
 
 def _message(finding: Finding, wording: Wording) -> Iterator[str]:
-    first, *rest = finding.message.split("\n")
+    first, *rest = finding.message.split("\n", MAX_LINES)
     yield f"**{heading(finding, wording)}:** {sentence(first)}"
-    for line in rest:
+    for line in rest[: MAX_LINES - 1]:
         yield f"<br>{sentence(line)}"
 
 
@@ -185,13 +187,13 @@ def _step(step: str, links: Links) -> str:
     match = STEP.match(step)
     if match is None:
         return "<br>".join(prose(line) for line in visible_lines(step, MAX_LINE))
-    first, *rest = step[match.end() :].split("\n")
+    first, *rest = step[match.end() :].split("\n", MAX_LINES)
     text, remark = first, ""
     if first.endswith(")") and "  (" in first:
         text, _, remark = first.rpartition("  (")
         remark = f" ({prose(remark, 300)}"
     lines = [f"{links.place(match['path'], int(match['line']))} {code(text.strip(), 400)}{remark}"]
-    return "<br>".join([*lines, *(prose(line, 400) for line in rest)])
+    return "<br>".join([*lines, *(prose(line, 400) for line in rest[: MAX_LINES - 1])])
 
 
 def _allow(finding: Finding, links: Links, wording: Wording) -> str:

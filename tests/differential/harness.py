@@ -8,6 +8,7 @@ which writes both to a log, in the interpreter it is a recorded command. Both pr
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -161,6 +162,7 @@ def run_real(case: Case) -> Observed:
             capture_output=True,
             timeout=TIMEOUT_S,
             check=False,
+            preexec_fn=_default_signals,
         )
         log = stubs / "log"
         recorded = log.read_bytes() if log.exists() else b""
@@ -169,6 +171,12 @@ def run_real(case: Case) -> Observed:
         return raw.decode("utf-8", "surrogateescape").replace(str(folder), FOLDER).replace(str(stubs), STUBS)
 
     return Observed(done.returncode, text(done.stdout), text(done.stderr), tuple(_commands(text(recorded))))
+
+
+def _default_signals() -> None:
+    """Undoes what whoever started the tests ignores: a shell tells an ignored signal as a trap."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _write_files(folder: Path, files: Mapping[str, str]) -> None:
