@@ -132,11 +132,16 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What the engine's own metrics say it did during a load; None where it does not count that."""
+    """What the engine's own metrics say it did during a load; None where it does not count that.
+
+    The mean times are its own too: without what a request needs to get there and back.
+    """
 
     requests: int | None = None
     prompt_tokens: int | None = None
     output_tokens: int | None = None
+    ttft_ms: float | None = None
+    tpot_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ THIRD_PARTY = {
     "jsonschema": {"documents", "plan", "engine"},
     "cel_expr_python": {"engine"},
     "pydantic_core": {"catalogs"},
-    "httpx": {"catalogs", "github", "server"},
+    "httpx": {"catalogs", "github", "server", "smoke"},
     "github": {"github"},
     "requests": {"github"},
     "urllib3": {"github"},
@@ -32,11 +32,15 @@ THIRD_PARTY = {
     "prometheus_client": {"server"},
     "psycopg": {"server"},
     "sqlalchemy": {"server"},
+    "torch": {"smoke"},
 }
 """Which layers may import a package: each stays behind one door."""
 
 BUILDER = {"httpx", "pydantic_core"}
 """Packages that are there where a catalog is built (beside the framework that it reads), not where botlint runs."""
+
+RUNNER = {"torch"}
+"""Packages that come with the image of an engine, in which a smoke run looks at the machine."""
 
 REVIEWER = {
     "httpx",
@@ -52,7 +56,7 @@ REVIEWER = {
 }
 """Packages of the extras `review` and `app`: `botlint check` and `plan` work without them."""
 
-AT_USE = {"yaml", "tree_sitter", "tree_sitter_bash", "jsonschema"} | REVIEWER
+AT_USE = {"yaml", "tree_sitter", "tree_sitter_bash", "jsonschema"} | REVIEWER | RUNNER
 """Packages that `botlint.cli` and its commands must not import while they are being loaded."""
 
 
@@ -96,7 +100,7 @@ def test_dependencies_are_those_that_are_used() -> None:
         for name in (requirement.split(">")[0].split("<")[0].lower() for requirement in project["dependencies"])
     }
     used = {name.split(".")[0] for path in MODULES for name, _ in imports(path)} - set(sys.stdlib_module_names)
-    assert used - {"botlint"} - BUILDER - REVIEWER <= declared
+    assert used - {"botlint"} - BUILDER - REVIEWER - RUNNER <= declared
 
 
 def test_loading_the_command_line_imports_no_reader() -> None:
