@@ -90,6 +90,12 @@ def read(shell: Shell, args: list[Value]) -> Status:
     if not isinstance(source, In):
         return 1
     if (isinstance(source.value, Text) and not source.value.known) or source.value is None:
+        if isinstance(source.value, Text) and not source.pos and delimiter == "\n" and count is None:
+            begun = _begin_line(shell, source.value, raw)
+            if begun is not None:
+                line, source.value, marks = begun
+                _store_read(shell, line, names, array, raw, exact, marks)
+                return 0
         found = words_of(shell, source.value) if isinstance(source.value, Text) and not source.pos else None
         if found is None or count is not None:
             return _read_unknown(shell, source, names, array, delimiter)
@@ -138,6 +144,22 @@ def _read_text(shell: Shell, source: In, delimiter: str, count: int | None, exac
             out[-1] = line[:-1]
             continue
         return "".join(out), found
+
+
+def _begin_line(shell: Shell, value: Text, raw: bool) -> tuple[str, Value, Marks] | None:
+    """The first line of a text, what follows, and what its characters stand for; only that line is looked at.
+
+    None where the line has no end that is known, goes on in the next, or has a part that is not one word.
+    """
+    line, rest = _first_line(value)
+    found = words_of(shell, line) if isinstance(line, Text) else None
+    if found is None:
+        return None if not isinstance(line, str) or (not raw and line.endswith("\\")) else (line, rest, Marks())
+    text, marks = found
+    first, _, more = text.partition("\n")
+    if not raw and first.endswith("\\"):
+        return None
+    return first, concat([marks.unmark(more), "\n", rest]) if "\n" in text else rest, marks
 
 
 def _read_unknown(shell: Shell, source: In, names: list[str], array: str | None, delimiter: str) -> Status:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 from shell_fixtures import Given, end, ends, environment, process_of, solve, world_of
+from timing import within
 
 from botlint.core.unknown import Unknown
 
@@ -126,3 +127,38 @@ def test_unknown_values_are_told_by_the_reason_of_each_job() -> None:
     assert end(solve(world, "run.sh", {"A": Unknown("the machine")})) == "serve <the machine>-1"
     assert end(solve(world, "run.sh", {"A": Unknown("the user")})) == "serve <the user>-1"
     assert world.runs == 1
+
+
+READ = """
+while IFS='=' read -r name value; do
+  case "$name" in DROP_*) unset "$name" ;; MODEL) found="$value" ;; esac
+done < <(env)
+serve "$found" "${DROP_ME-gone}"
+"""
+
+
+def test_each_line_of_an_input_is_looked_at_once() -> None:
+    world = world_of({"run.sh": READ})
+    job: dict[str, Given] = {f"V{number}": Unknown("v", True) for number in range(150)}
+    job |= {f"K{number}": f"k{number}" for number in range(150)}
+    with within(1):
+        process, inputs = process_of(world, "run.sh", {**job, "DROP_ME": "1", "MODEL": "m=1"})
+        solved = process.solve(world, inputs)
+    assert end(solved) == "serve m=1 gone"
+    # Once as the line's text, and once for each pattern.
+    assert _depth(process.root) < 6 * len(job)
+
+
+def test_a_line_that_goes_on_in_the_next_is_read_whole() -> None:
+    text = 'read one two < <(printf "%s\\\\\\\\\\nb c\\\\n%s\\\\n" "$A" "$MAYBE")\nserve "$one" "$two"\n'
+    solved = solve(world_of({"run.sh": text}), "run.sh", {"A": "a", "MAYBE": Unknown("maybe", True)})
+    assert end(solved) == "serve ab c"
+
+
+def _depth(children: Mapping[object, object]) -> int:
+    count = 0
+    while children:
+        (node,) = children.values()
+        children = getattr(node, "children", {})
+        count += 1
+    return count
