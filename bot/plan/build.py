@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Literal
 
 from botlint.core.errors import CannotFinish
@@ -14,6 +15,7 @@ from botlint.core.unknown import Unknown
 from botlint.documents.bash import Script, parse_script
 from botlint.layouts.base import MARK_END, MARK_START, CommandJob, Environment, Job
 from botlint.layouts.choose import AUTOMATIC, INFERENCEX, Choice, load_jobs
+from botlint.layouts.commands import load_commands
 from botlint.layouts.inferencex.callers import Kind
 from botlint.layouts.inferencex.environments import Workflows
 from botlint.layouts.inferencex.job import Job as MatrixJob
@@ -99,6 +101,13 @@ class Planner:
         self._names: dict[tuple[int, ...], tuple[list[Leaf], list[tuple[str, Giver]]]] = {}
         self._groups: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
         self._group_questions: dict[tuple[str, str], frozenset[Question]] = {}
+
+    @cached_property
+    def commands(self) -> Sequence[CommandJob]:
+        """The launch commands of the revision's documents, which are jobs beside those of the layout."""
+        loaded = load_commands(self.files)
+        self._given.update(dict.fromkeys(loaded.problems))
+        return loaded.jobs
 
     def plans(self, jobs: Iterable[Job] | None = None) -> Iterator[LaunchPlan]:
         """The plan of each job, in the generator's order; an error of ours costs one plan and is kept in `failures`."""
