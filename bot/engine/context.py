@@ -117,7 +117,9 @@ class Context:
                 "\0".join([*texts, *(repr(job) for job in self._planner.jobs if isinstance(job, CommandJob))])
             )
         if kind == "plans":
-            return self._plans_text()
+            return self._plans_text(self._plans)
+        if kind == "commands":
+            return digest(repr(self._planner.commands) + self._plans_text(self._command_plans))
         if kind == "script":
             asked, path = names
             if asked == "unknown":
@@ -290,10 +292,37 @@ class Context:
         self.ask(("plans",))
         return self._plans
 
-    def _plans_text(self) -> str:
-        """What all plans depend on, apart from what makes the jobs."""
+    @property
+    def every_job(self) -> Sequence[Job]:
+        """The jobs of the matrix, and the launch commands of documents that start a server."""
+        self.ask(("commands",))
+        return [*self.jobs, *self._commands]
+
+    @property
+    def every_plan(self) -> Sequence[LaunchPlan]:
+        """The plan of each of `every_job`, in the same order."""
+        self.ask(("commands",))
+        return [*self.plans, *self._command_plans]
+
+    @cached_property
+    def _read_commands(self) -> tuple[list[CommandJob], list[LaunchPlan]]:
+        jobs = list(self._planner.commands)
+        plans = self.plan_jobs(self._planner, jobs) if jobs else []
+        served = [(job, plan) for job, plan in zip(jobs, plans, strict=False) if plan.launch.outcome == "serves"]
+        return [job for job, _ in served], [plan for _, plan in served]
+
+    @property
+    def _commands(self) -> list[CommandJob]:
+        return self._read_commands[0]
+
+    @property
+    def _command_plans(self) -> list[LaunchPlan]:
+        return self._read_commands[1]
+
+    def _plans_text(self, plans: Sequence[LaunchPlan]) -> str:
+        """What plans depend on, apart from what makes the jobs."""
         asked: dict[tuple[str, str], None] = {}
-        for questions in {id(plan.asked): plan.asked for plan in self._plans}.values():
+        for questions in {id(plan.asked): plan.asked for plan in plans}.values():
             if questions is None:
                 return _never()
             asked.update(dict.fromkeys(questions))
@@ -311,7 +340,7 @@ class Context:
     def _asked(self) -> Mapping[str, list[Collection[tuple[str, str]] | None]]:
         """The questions on which the plans of each entry depend."""
         found: dict[str, list[Collection[tuple[str, str]] | None]] = {}
-        for plan in self._plans:
+        for plan in (*self._plans, *self._command_plans):
             found.setdefault(plan.entry, []).append(plan.asked)
         return found
 
@@ -336,7 +365,7 @@ class Context:
     @cached_property
     def _jobs_by_entry(self) -> Mapping[str, list[Job]]:
         found: dict[str, list[Job]] = {}
-        for job in self._planner.jobs:
+        for job in (*self._planner.jobs, *self._commands):
             found.setdefault(job.entry, []).append(job)
         return found
 

@@ -89,7 +89,7 @@ def _parts(context: Context, rules: Sequence[Rule]) -> Iterator[Part]:
         if view != "job":
             yield Part(view, None, tuple(ones))
             continue
-        for entry in dict.fromkeys(job.entry for job in context.jobs):
+        for entry in dict.fromkeys(job.entry for job in context.every_job):
             yield Part(view, entry, tuple(ones))
 
 

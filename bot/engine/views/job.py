@@ -126,7 +126,7 @@ def _facts() -> tuple[Fact, ...]:
 
 def _build(context: Context, chain: Chain) -> Iterator[Core]:
     hardware = context.runners.hardware
-    for job, plan in zip(context.jobs, context.plans, strict=True):
+    for job, plan in zip(context.every_job, context.every_plan, strict=True):
         node = hardware.get(str(job.facts.get("runner", "")))
         for launch in (plan.launch, *plan.others):
             yield _core(job, plan, launch, node)
@@ -284,7 +284,7 @@ _ORIGIN_ANCHORS: dict[str, Anchor] = {name: _origin(keys) for name, keys in _ORI
 
 VIEW = View(
     name="job",
-    doc="A job of the expanded matrix on one kind of runner, with what its launch comes to.",
+    doc="A job of the expanded matrix, or a launch command of a document, on one kind of runner, with what its launch comes to.",
     facts=_facts(),
     anchors={
         "arm": "the arm of the master config",
