@@ -284,7 +284,7 @@ _ORIGIN_ANCHORS: dict[str, Anchor] = {name: _origin(keys) for name, keys in _ORI
 
 VIEW = View(
     name="job",
-    doc="A job of the expanded matrix, or a launch command of a document, on one kind of runner, with what its launch comes to.",
+    doc="A job of the matrix, or a launch command of a document, on one kind of runner, with what its launch comes to.",
     facts=_facts(),
     anchors={
         "arm": "the arm of the master config",
