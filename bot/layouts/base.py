@@ -93,6 +93,41 @@ class Environment(Protocol):
     def row_fields(self, name: str) -> list[tuple[str, ...]]: ...
 
 
+class Placed(Protocol):
+    """Something that is written somewhere."""
+
+    @property
+    def span(self) -> Span: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A server's command line that is known word by word, with the variables that are exported before it.
+
+    `role` is prefill or decode where several commands make up one server. `places` says where each word is written,
+    `env_places` where each variable is.
+    """
+
+    argv: tuple[Word, ...]
+    env: Mapping[str, Word]
+    places: tuple[Placed | None, ...] = field(default=(), repr=False, compare=False)
+    env_places: Mapping[str, Placed | None] = field(default_factory=dict, repr=False, compare=False)
+    role: str = ""
+    workers: int | None = None
+
+    def option_span(self, name: str) -> Span | None:
+        """Where an option is written, the last time that it is given."""
+        for word, place in zip(reversed(self.argv), reversed(self.places), strict=True):
+            if isinstance(word, str) and place is not None and (word == name or word.startswith(f"{name}=")):
+                return place.span
+        return None
+
+    def variable_span(self, name: str) -> Span | None:
+        """Where a variable is written."""
+        place = self.env_places.get(name)
+        return None if place is None else place.span
+
+
 @dataclass(frozen=True, slots=True)
 class Start:
     """A launch step that a layout knows in full: variables and shell text, nothing of which a workflow has to make.
@@ -101,7 +136,8 @@ class Start:
     column) of `run_span.path`. A text that was put together says in `run_lines` where each of its lines is written. A
     piece of it that is not known stands there as a mark (`MARK_START` number `MARK_END`) that `unknowns` explains.
     `sources` says where the value of a variable is written, with that text, the nearest place first; `fields` which
-    values of the row it is made of.
+    values of the row it is made of. `commands` are what is started where no script has to be followed to know that;
+    `run` is then not looked at.
     """
 
     run: str
@@ -116,6 +152,7 @@ class Start:
     reason: str | None = None
     sources: Mapping[str, tuple[tuple[Span, str], ...]] = field(default_factory=dict)
     fields: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    commands: tuple[Command, ...] = ()
 
     @property
     def via(self) -> object:
@@ -138,7 +175,9 @@ class CommandJob:
     `row` has the keys of the repository's own matrix; keys with a meaning that rules know keep that meaning (`model`,
     `image`, `framework`, `runner`, `tp`, `ep`, `conc`, `isl`, `osl`). Where the matrix has other names, `known` gives
     these values under the names that rules know. `places` says where values of the row, and of `known`, are written.
-    `versions` gives the version of a framework where no image does.
+    `versions` gives the version of a framework where no image does; `oldest` the version of a framework from which on
+    every one has to do, unless the image brings one. `stamp` is a short text that changes with everything that the job
+    is made of, for jobs that have one.
     """
 
     entry: str
@@ -151,6 +190,13 @@ class CommandJob:
     places: Mapping[RowPath, Span] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     known: Mapping[str, object] = field(default_factory=dict)
+    oldest: Mapping[str, str] = field(default_factory=dict)
+    stamp: str = ""
+
+    @property
+    def identity(self) -> str:
+        """A text that is the same for equal jobs only."""
+        return self.stamp or repr(self)
 
     @property
     def facts(self) -> Mapping[str, object]:

@@ -13,7 +13,8 @@ from botlint.core.errors import CannotFinish
 from botlint.core.span import Problem
 from botlint.core.unknown import Unknown
 from botlint.documents.bash import Script, parse_script
-from botlint.layouts.base import MARK_END, MARK_START, CommandJob, Environment, Job
+from botlint.layouts.base import MARK_END, MARK_START, Command, CommandJob, Environment, Job
+from botlint.layouts.base import Word as Given
 from botlint.layouts.choose import AUTOMATIC, INFERENCEX, Choice, load_jobs
 from botlint.layouts.commands import load_commands
 from botlint.layouts.inferencex.callers import Kind
@@ -21,9 +22,9 @@ from botlint.layouts.inferencex.environments import Workflows
 from botlint.layouts.inferencex.job import Job as MatrixJob
 from botlint.layouts.inferencex.jobs import Mode, expand_all, load_configs, load_runners
 from botlint.plan.files import Question, ScriptFiles
-from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Outcome, Server, Word
+from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Outcome, Role, Server, Word
 from botlint.plan.multinode import Recipes, RecipeServer, Start, edits, group, submission
-from botlint.plan.origins import OriginFinder, Origins
+from botlint.plan.origins import OriginFinder, Origins, command_origins
 from botlint.plan.servers import identify, may_serve
 from botlint.plan.versions import image_version
 from botlint.repo.files import Files
@@ -204,7 +205,7 @@ class Planner:
             environment = self.workflows.environment(job.row, self.kind, runner)
         if environment.problems:
             self._given.update(dict.fromkeys(environment.problems))
-        if environment.reason is not None:
+        if environment.reason is not None or (isinstance(job, CommandJob) and job.start.commands):
             return None, environment
         script, identity = self._step(environment)
         inputs = Inputs()
@@ -235,6 +236,8 @@ class Planner:
         return found
 
     def _launch(self, job: Job, runners: tuple[str, ...], runner: str) -> Launch:
+        if isinstance(job, CommandJob) and job.start.commands:
+            return self._shown(job, runners)
         solved, environment = self.solve(job, runner)
         if solved is None:
             return Launch(runners, None, None, "undecided", reason=environment.reason)
@@ -246,6 +249,25 @@ class Planner:
         if self._is_unlisted(job, runner) and not (launch.launcher and self.world.files.is_file(launch.launcher)):
             return Launch(runners, None, None, "undecided", reason=f"no runner has the label {runner}")
         return launch
+
+    def _shown(self, job: CommandJob, runners: tuple[str, ...]) -> Launch:
+        """The launch of a job whose commands are known word by word."""
+        first, *_ = commands = job.start.commands
+        self._given.update(dict.fromkeys(job.start.problems))
+        path, line = job.start.run_span.path, job.start.run_span.line
+        argv = _known_words(first)
+        framework = identify([word if isinstance(word, str) else None for word in argv])
+        if framework is None:
+            return Launch(runners, None, path, "undecided", reason="no server is known by this command")
+        roles = tuple(
+            Role(one.role, one.workers, None, _known_words(one), _known_env(one), path, line)
+            for one in commands
+            if len(commands) > 1
+        )
+        version = job.versions.get(framework) or image_version(str(job.facts.get("image", "")), framework)
+        origins = command_origins(commands) if self.with_origins else {}
+        server = Server(framework, version, path, line, argv, _known_env(first), {}, roles, origins)
+        return Launch(runners, None, path, "serves", server=server)
 
     def _is_unlisted(self, job: Job, runner: str) -> bool:
         """Whether a job's label stands in for its runners, as the table has neither label nor runner of that name.
@@ -275,6 +297,21 @@ def plan_of(job: Job, launches: Sequence[Launch], asked: Collection[Question] | 
     return LaunchPlan(
         job.entry, job.config, job.arm, job.scenario, job.arm_index, job.row, first, tuple(others), asked=asked
     )
+
+
+def _known_words(command: Command) -> tuple[Word, ...]:
+    return tuple(known_word(word) for word in command.argv)
+
+
+def _known_env(command: Command) -> dict[str, Word]:
+    return {name: known_word(word) for name, word in command.env.items()}
+
+
+def known_word(word: Given) -> Word:
+    """A word of a layout in the form of plans."""
+    if isinstance(word, str):
+        return word
+    return (word,) if isinstance(word, Unknown) else tuple(word)
 
 
 def _giver(name: str, environment: dict[str, Variable], chain: list[Solved]) -> Giver:

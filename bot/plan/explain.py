@@ -12,9 +12,9 @@ from typing import Literal
 
 from botlint.core.span import Span
 from botlint.documents import bash
-from botlint.layouts.base import Environment, Job
+from botlint.layouts.base import CommandJob, Environment, Job
 from botlint.plan.arguments import read_arguments
-from botlint.plan.build import Planner
+from botlint.plan.build import Planner, known_word
 from botlint.plan.model import Word, word_text
 from botlint.shell.process import Inputs, Place, ServerStart, Solved
 from botlint.shell.reads import Condition, mentions, names_read, spelling, spellings
@@ -99,6 +99,8 @@ class Explainer:
 
     def explain(self, job: Job, name: str, runner: str) -> Explanation:
         """Why a variable, or an option (`--name`), of a job's server has its value on a runner."""
+        if isinstance(job, CommandJob) and job.start.commands:
+            return self._shown_value(job, name)
         chain = self._chain(job, runner)
         if isinstance(chain, str):
             return Explanation(name, "no server", None, (), remark=chain)
@@ -117,6 +119,19 @@ class Explainer:
         walk = _Walk(self, chain)
         walk.ending()
         return tuple(walk.steps)
+
+    def _shown_value(self, job: CommandJob, name: str) -> Explanation:
+        """Why a value of a command that is known word by word is what it is: it is written so."""
+        for command in job.start.commands:
+            argv = [known_word(word) for word in command.argv]
+            given = [one for one in read_arguments(argv) if one.name == name] if name.startswith("-") else []
+            if not given and name not in command.env:
+                continue
+            span = command.option_span(name) if given else command.variable_span(name)
+            steps = () if span is None else (Step("config", span, self.line(span)),)
+            value = " ".join(word_text(word) for one in given for word in one.words)
+            return Explanation(name, "set", value if given else known_word(command.env[name]), steps)
+        return Explanation(name, "unset", None, (), remark=f"the server is started without {name}")
 
     # -- the way of a job
 

@@ -10,7 +10,7 @@ from botlint.shell.reads import options_spelt
 from botlint.shell.values import Text, inputs_of
 
 if TYPE_CHECKING:
-    from botlint.layouts.base import Environment, Job
+    from botlint.layouts.base import Command, Environment, Job
     from botlint.layouts.inferencex.srtslurm import Role as RecipeRole
     from botlint.plan.model import Word
     from botlint.shell.process import Guard, Place, Solved, Variable
@@ -63,6 +63,20 @@ def recipe_origins(roles: Sequence[RecipeRole]) -> dict[str, tuple[Mark, ...]]:
             mark: tuple[Mark, ...] = (("recipe", span.path, span.line),)
             found[f"{role.name} {name}"] = mark
             found[f"{role.name} --{name.replace('_', '-')}"] = mark
+    return found
+
+
+def command_origins(commands: Sequence[Command]) -> dict[str, tuple[Mark, ...]]:
+    """The marks of commands that are known word by word."""
+    found: dict[str, tuple[Mark, ...]] = {}
+    for command in commands:
+        names = [word.partition("=")[0] for word in command.argv if isinstance(word, str) and word.startswith("-")]
+        spans = [(name, command.option_span(name)) for name in dict.fromkeys(names)]
+        spans.extend((name, command.variable_span(name)) for name in command.env)
+        for name, span in spans:
+            if span is not None:
+                role = f"{command.role} " if command.role else ""
+                found[f"{role}{name}"] = (("recipe", span.path, span.line),)
     return found
 
 

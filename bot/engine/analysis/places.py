@@ -13,6 +13,7 @@ from botlint.engine.views.base import Chain, whole_line
 from botlint.engine.views.job import JobSource
 from botlint.engine.views.server import ServerSource
 from botlint.engine.watch import small_value
+from botlint.layouts.base import Command, CommandJob
 
 MAX_LINE = 4_000
 """Characters of a line that are searched."""
@@ -34,11 +35,22 @@ def variable_place(context: Context, chain: Chain, name: str, value: str | None)
     return _place(context, chain, name, pattern, name, value or "")
 
 
+def _command(chain: Chain) -> Command | None:
+    """The server's command, where the layout knows it word by word."""
+    job, server = chain[0].source, chain[1].source
+    if not isinstance(job, JobSource) or not isinstance(server, ServerSource) or not isinstance(job.job, CommandJob):
+        return None
+    role = server.role.name if server.role is not None else ""
+    return next((one for one in job.job.start.commands if one.role == role), None)
+
+
 def start_place(chain: Chain) -> Span | None:
     """The server's line; None for a recipe's role, which is written key by key: the rest is what srtctl adds."""
     source = chain[1].source
     if not isinstance(source, ServerSource):
         return None
+    if _command(chain) is not None:
+        return whole_line(*_start(source))
     path, line = _start(source)
     return None if is_recipe(path) else whole_line(path, line)
 
@@ -52,6 +64,9 @@ def _place(context: Context, chain: Chain, name: str, pattern: re.Pattern[str], 
     source = chain[1].source
     if not isinstance(source, ServerSource):
         return None
+    command = _command(chain)
+    if command is not None:
+        return command.option_span(name) if name.startswith("-") else command.variable_span(name)
     role = source.role.name if source.role is not None else ""
     path, line = _start(source)
     if is_recipe(path):
