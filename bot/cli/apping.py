@@ -70,6 +70,13 @@ _OPTIONS = (
         envvar="BOTLINT_RESOLVE_THREADS",
         help="Ask for tokens that may write contents: without, GitHub resolves no thread. [BOTLINT_RESOLVE_THREADS]",
     ),
+    click.option(
+        "--smoke",
+        is_flag=True,
+        envvar="BOTLINT_SMOKE",
+        help="Start smoke runs where a repository asks for them; the App needs Actions: read and write. "
+        "[BOTLINT_SMOKE]",
+    ),
     click.option("--tasks", "slots", type=click.IntRange(1, 64), default=4, show_default=True, help="Tasks at once."),
     click.option(
         "--processes",
@@ -120,6 +127,7 @@ def config_of(
     url: str,
     accounts: tuple[str, ...],
     resolve_threads: bool,
+    smoke: bool,
     slots: int,
     processes: int,
     grace: float,
@@ -157,6 +165,7 @@ def config_of(
         url=url,
         accounts=frozenset(login.lower() for login in accounts),
         resolve_threads=resolve_threads,
+        smoke=smoke,
         slots=slots,
         processes=processes,
         grace=grace,

@@ -25,7 +25,7 @@ def serve(settings: Settings, /, host: str, port: int, receive_only: bool, manif
     until it is done; SIGTERM lets running tasks come to their end. See docs/app.md.
     """
     if manifest:
-        return _manifest(settings, options["url"])
+        return _manifest(settings, options["url"], options["smoke"])
     config = config_of(**options)
     if receive_only and "://" not in config.database:
         raise UsageError("--receive-only needs a database that workers share: --database postgresql://...")
@@ -35,7 +35,7 @@ def serve(settings: Settings, /, host: str, port: int, receive_only: bool, manif
     return 0 if serve(runtime, host, port, lambda at: settings.note(f"botlint: listening on {host}:{at}")) else 3
 
 
-def _manifest(settings: Settings, url: str) -> int:
+def _manifest(settings: Settings, url: str, smoke: bool) -> int:
     if not url.startswith("https://"):
         raise UsageError("--manifest needs the address of the App: --url https://HOST")
     import json
@@ -43,5 +43,5 @@ def _manifest(settings: Settings, url: str) -> int:
     from botlint.server.manifest import manifest
 
     with settings.open_output() as stream:
-        stream.write(json.dumps(manifest(url), indent=2) + "\n")
+        stream.write(json.dumps(manifest(url, smoke=smoke), indent=2) + "\n")
     return 0

@@ -24,6 +24,9 @@ PERMISSIONS: Mapping[str, str] = {
 }
 """What a review needs."""
 
+SMOKE_PERMISSIONS: Mapping[str, str] = {"actions": "write"}
+"""What a smoke run needs besides."""
+
 
 @dataclass(frozen=True, slots=True)
 class Token:

@@ -34,6 +34,7 @@ from botlint.github.models import (
     Classifier,
     Commit,
     Conclusion,
+    Dispatched,
     Identity,
     IssueComment,
     NewComment,
@@ -516,7 +517,7 @@ class Client:
 
     # --------------------------------------------------------------------------------------------------- workflows
 
-    def dispatch_workflow(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> WorkflowRun | None:
+    def dispatch_workflow(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> Dispatched | None:
         try:
             answer = self._write(requests.dispatch(workflow, ref, inputs, details=True))
         except Unprocessable as error:
@@ -524,7 +525,7 @@ class Client:
                 raise
             answer = self._write(requests.dispatch(workflow, ref, inputs, details=False))
         run = payloads.number(answer, "workflow_run_id")
-        return self.workflow_run(run) if run else None
+        return Dispatched(run, payloads.text(answer, "html_url")) if run else None
 
     def workflow_runs(self, workflow: str, branch: str) -> Sequence[WorkflowRun]:
         path = f"/actions/workflows/{quote(workflow, safe='')}/runs"

@@ -216,6 +216,14 @@ class WorkflowRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Dispatched:
+    """The run that a dispatch made, and the address of its page."""
+
+    run: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkflowJob:
     """A job of a run; `runner` is empty where none took it."""
 
@@ -223,6 +231,7 @@ class WorkflowJob:
     status: str
     conclusion: str
     runner: str
+    started_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)

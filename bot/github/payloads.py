@@ -200,7 +200,13 @@ def workflow_run(data: Json) -> WorkflowRun:
 
 def workflow_job(data: Json) -> WorkflowJob:
     """A job of a run."""
-    return WorkflowJob(text(data, "name"), text(data, "status"), text(data, "conclusion"), text(data, "runner_name"))
+    return WorkflowJob(
+        text(data, "name"),
+        text(data, "status"),
+        text(data, "conclusion"),
+        text(data, "runner_name"),
+        text(data, "started_at"),
+    )
 
 
 def artifact(data: Json) -> Artifact:

@@ -19,6 +19,7 @@ from botlint.github.models import (
     Classifier,
     Commit,
     Conclusion,
+    Dispatched,
     Identity,
     IssueComment,
     NewComment,
@@ -220,7 +221,7 @@ class GitHub(Protocol):
 class Actions(GitHub, Protocol):
     """The same with workflows, which takes the permission to write actions; nothing that reviews has it."""
 
-    def dispatch_workflow(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> WorkflowRun | None:
+    def dispatch_workflow(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> Dispatched | None:
         """Start the workflow of this file on a branch; None where GitHub does not say which run that made."""
         ...
 

@@ -33,6 +33,7 @@ from botlint.github.placing import Placement, place_all
 from botlint.github.port import Ambiguous, Forbidden, GitHub, GitHubError, NotFound, Unprocessable
 from botlint.github.pull import read_again, read_revision
 from botlint.github.reconcile import Changes, State, first_contact, other_summaries, reconcile, summary_edit
+from botlint.github.smoke import carried
 from botlint.github.summary import Reviewed, summary_body
 from botlint.github.wording import EN, WORDINGS, Wording
 from botlint.repo.files import Files, is_safe_path
@@ -255,7 +256,7 @@ def _analysed(
 ) -> tuple[Analysis, str] | Literal["failed"]:
     """The analysis with the address of its page; a fault of ours concludes the check run, and keeps nobody waiting."""
     try:
-        analysis = _analyse(github, base, head, changed, ignored, options, about)
+        analysis = analyse_commits(github, base, head, changed, ignored, options, about)
         return analysis, "" if options.details is None else options.details(head, analysis)
     except GitHubError:
         raise
@@ -276,15 +277,16 @@ def _when_failed(github: GitHub, base: str, kept: Kept) -> Conclusion:
     return checkruns.when_failed(fail_closed=settings.review.fail_closed)
 
 
-def _analyse(
+def analyse_commits(
     github: GitHub,
     base: str,
     head: str,
     changed: Sequence[str],
     ignored: Mapping[str, str],
     options: Options,
-    about: Callable[[Policy], Pull] | None,
+    about: Callable[[Policy], Pull] | None = None,
 ) -> Analysis:
+    """What a head has that its base has not, both read through the port."""
     kept = options.kept
     known = kept.bases.get(base)
     before = read_revision(github, base, kept.blobs) if known is None else read_again(known.files, github, kept.blobs)
@@ -565,10 +567,12 @@ class _Publisher:
     def _summarize(self) -> None:
         """The summary comment, edited in place; nobody is told that there is nothing to tell."""
         reviewed = self._reviewed()
-        body = summary_body(reviewed, self._links, self._analysis.settings.languages)
+        summary = summary_body(reviewed, self._links, self._analysis.settings.languages)
         me = self._github.me()
         comments = self._prepared.issue_comments
         for left in reversed(range(ROUNDS)):
+            # What a smoke run of this head came to stays said.
+            body = carried(summary, comments, me, self._head)
             edit, new = summary_edit(body, comments, me, news=reviewed.news)
             try:
                 if edit is not None:

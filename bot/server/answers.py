@@ -11,7 +11,11 @@ from urllib.parse import quote, unquote
 from botlint.core.markdown import code
 from botlint.engine.settings import Language
 from botlint.github.limits import cut
+from botlint.github.markers import has_marker, own
+from botlint.github.port import GitHub
+from botlint.github.smokewords import words_of
 from botlint.server.commands import Command
+from botlint.server.events import Task
 
 LONGEST = 60_000
 
@@ -23,7 +27,6 @@ class _Words:
     """The sentences of one language."""
 
     usage: str
-    no_smoke: str
     ignored: str
     no_rule: str
 
@@ -38,9 +41,9 @@ What I understand, at the start of a line of a comment:
 | `botlint check` | reviews this pull request again |
 | `botlint explain RULE` | shows what a rule finds, why, and what to do |
 | `botlint ignore FINGERPRINT reason` | leaves a finding of this pull request out of the verdict |
+| `botlint smoke [COMMIT] [JOBS]` | starts jobs of this pull request for some minutes, where that is set up |
 
 Each begins with a slash.""",
-        no_smoke="Smoke jobs are not set up here.",
         ignored="Finding {fingerprint} is left out of the verdict, as {actor} asks: {reason}",
         no_rule="There is no rule {rule} among those that botlint brings.",
     ),
@@ -53,9 +56,9 @@ Each begins with a slash.""",
 | `botlint check` | 重新审查此拉取请求 |
 | `botlint explain RULE` | 说明一条规则检查什么、为什么、如何处理 |
 | `botlint ignore FINGERPRINT 原因` | 在结论中不计入此拉取请求的某个问题 |
+| `botlint smoke [COMMIT] [JOBS]` | 启动此拉取请求的任务数分钟（须已设置） |
 
 每条命令都以斜杠开头。""",
-        no_smoke="此处未设置冒烟测试。",
         ignored="问题 {fingerprint} 不计入结论，由 {actor} 提出，原因：{reason}",
         no_rule="botlint 自带的规则中没有 {rule}。",
     ),
@@ -109,7 +112,7 @@ def answer(
                 parts.append("\n\n".join(one.ignored.format(**shown) for one in words))
                 markers.append(ignore_marker(command.subject, actor, command.reason))
             case "smoke":
-                parts.append("\n\n".join(one.no_smoke for one in words))
+                parts.append("\n\n".join(one.not_set_up for one in words_of(languages)))
             case "help":
                 parts.append("\n\n".join(one.usage for one in words))
             case "check":
@@ -118,6 +121,20 @@ def answer(
         return None
     text = "\n\n---\n\n".join(dict.fromkeys(parts))
     return "\n".join((cut(text, LONGEST), "", *markers, reply_marker(comment)))
+
+
+def give(github: GitHub, task: Task, text: str, marker: str) -> None:
+    """Post the answer to a comment, in its thread where it stands on the diff; once, as the marker at its end tells."""
+    me = github.me()
+    if task.inline:
+        comments = github.review_comments(task.number)
+        asked = next((one for one in comments if one.id == task.comment), None)
+        if asked is None:  # deleted in the meantime: nobody waits for the answer
+            return
+        if not any(has_marker(one.body, marker) for one in own(comments, me)):
+            github.reply(task.number, asked.reply_to or asked.id, text)
+    elif not any(has_marker(one.body, marker) for one in own(github.issue_comments(task.number), me)):
+        github.create_issue_comment(task.number, text)
 
 
 def explained(rule: str) -> str | None:

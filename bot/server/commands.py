@@ -18,6 +18,14 @@ _ENDS = re.compile("\r\n|\n|\r")
 """What ends a line in Markdown. Other separators do not: behind them, a quotation goes on."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+_SELECTOR = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.=:,*?/-]{0,99}")
+"""A word that names jobs: an entry or a glob of some, a condition, the id of a job."""
+
+_MOST_WORDS = 8
+_JOB = 16
+"""Characters of a job's id, which is no commit."""
+
 _RULE = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,79}")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 _LONGEST = 65_536
@@ -27,7 +35,10 @@ _REASON = 300
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command; `help` stands for all that is not understood."""
+    """One command; `help` stands for all that is not understood.
+
+    Of `smoke`, the subject is a commit and the reason names jobs; both may be empty.
+    """
 
     verb: Verb
     subject: str = ""
@@ -65,13 +76,23 @@ def _command(verb: str, subject: str, rest: str) -> Command:
         case "check" if not subject:
             return Command("check")
         case "smoke":
-            return Command("smoke")
+            return _smoke([subject, *rest.split()] if subject else [])
         case "explain" if _RULE.fullmatch(subject) and not rest:
             return Command("explain", subject)
         case "ignore" if _FINGERPRINT.fullmatch(subject.lower()) and rest:
             return Command("ignore", subject.lower(), visible(rest, _REASON))
         case _:
             return Command("help")
+
+
+def _smoke(words: list[str]) -> Command:
+    """`smoke [COMMIT] [JOBS...]`: the commit that somebody looked at, and which jobs to start."""
+    commit = ""
+    if words and _COMMIT.fullmatch(words[0].lower()) and len(words[0]) != _JOB:
+        commit, *words = words
+    if len(words) > _MOST_WORDS or not all(_SELECTOR.fullmatch(word) for word in words):
+        return Command("help")
+    return Command("smoke", commit.lower(), " ".join(words))
 
 
 def from_body(body: Mapping[str, Any]) -> Command:

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from botlint.github import smoke
 from botlint.server import commands
 
-Kind = Literal["review", "rerun", "group", "command", "discussed", "repositories"]
+Kind = Literal["review", "rerun", "group", "command", "discussed", "repositories", "smoke", "smoke-look"]
 
 WEBHOOK = "/webhook"
 """Where deliveries go."""
@@ -30,6 +31,9 @@ SUBSCRIBED = (
 )
 """The events that the App asks for; `installation` and `ping` come to every App."""
 
+SMOKE = ("workflow_run",)
+"""The events that it asks for where it starts smoke runs."""
+
 _REVIEWED = {
     "opened": "opened",
     "reopened": "reopened",
@@ -45,14 +49,17 @@ _REPOSITORY = re.compile(r"(?!\.{1,2}/)[A-Za-z0-9_.-]{1,100}/(?!\.{1,2}$)[A-Za-z
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?")
 _MOST_REPOSITORIES = 500
+_LABEL = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """Something to do for a repository; fields that its kind does not need are empty.
 
-    `number` is a pull request; `comment` is the id of the comment that a command came in, `actor` who wrote it, and
-    `inline` says that it stands on the diff; `base` and `head` are commits of a merge group, `head` that of a rerun.
+    `number` is a pull request; `comment` is the id of the comment that a command came in, `actor` who wrote it (or
+    did what the task is about), and `inline` says that it stands on the diff; `base` and `head` are commits of a merge
+    group, `head` that of a rerun. `before` is the head that was pushed over, `label` one that was added; `words` name
+    jobs, `run` is a run of a workflow.
     """
 
     kind: Kind
@@ -68,6 +75,10 @@ class Task:
     inline: bool = False
     commands: tuple[commands.Command, ...] = ()
     attempt: int = 0
+    before: str = ""
+    label: str = ""
+    words: str = ""
+    run: int = 0
 
     @property
     def lane(self) -> str:
@@ -118,6 +129,8 @@ def read(event: str, payload: object, app: int) -> Task | Ignored:
         case "merge_group" if action == "checks_requested":
             head, base = _sha(data, "merge_group", "head_sha"), _sha(data, "merge_group", "base_sha")
             return _task(data, "group", head=head, base=base, reason="merge group") if head else Ignored("no commit")
+        case "workflow_run" if action in ("requested", "in_progress", "completed"):
+            return _workflow_run(data, action)
         case "installation" if action in ("created", "unsuspend", "new_permissions_accepted"):
             return _repositories(data, "repositories", "installed")
         case "installation_repositories" if action == "added":
@@ -146,7 +159,17 @@ def _pull_request(data: Mapping[str, Any], action: str) -> Task | Ignored:
         return Ignored(f"nothing to do for pull_request {action}".rstrip())
     if not number:
         return Ignored("no pull request")
-    return _task(data, "review", number=number, head=_sha(data, "pull_request", "head", "sha"), reason=reason)
+    actor, label = _text(data, "sender", "login"), _text(data, "label", "name")
+    return _task(
+        data,
+        "review",
+        number=number,
+        head=_sha(data, "pull_request", "head", "sha"),
+        reason=reason,
+        actor=actor if _LOGIN.fullmatch(actor) and not actor.endswith("[bot]") else "",
+        before=_sha(data, "before") if action == "synchronize" else "",
+        label=label[:_LABEL] if action == "labeled" else "",
+    )
 
 
 def _said(event: str, data: Mapping[str, Any], action: str, app: int) -> Task | Ignored:
@@ -203,7 +226,23 @@ def _rerequested(data: Mapping[str, Any], what: str, app: int) -> Task | Ignored
         {_number(pull, "number") for pull in pulls if isinstance(pull, dict)} if isinstance(pulls, list) else set()
     )
     number = numbers.pop() if len(numbers) == 1 else 0
+    if _text(data, what, "name") == smoke.NAME:
+        # Only who pressed the button may be asked for; the number is in the id that we gave the check.
+        mark = smoke.about(_text(data, what, "external_id"))
+        actor = _text(data, "sender", "login")
+        if mark is None or not _LOGIN.fullmatch(actor):
+            return Ignored("a smoke check of nothing")
+        return _task(data, "smoke", number=mark, head=head, actor=actor, reason="rerequested")
     return _task(data, "rerun", number=number, head=head, reason="rerequested")
+
+
+def _workflow_run(data: Mapping[str, Any], action: str) -> Task | Ignored:
+    """A run of the workflow of smoke jobs, by its title; whether it is ours is looked up."""
+    mark = smoke.marked_title(_text(data, "workflow_run", "display_title"))
+    run = _number(data, "workflow_run", "id")
+    if mark is None or not run or _text(data, "workflow_run", "event") != "workflow_dispatch":
+        return Ignored("a run of another workflow")
+    return _task(data, "smoke-look", number=mark.number, head=mark.head, run=run, reason=f"run {action}")
 
 
 def _repositories(data: Mapping[str, Any], key: str, reason: str) -> Task | Ignored:

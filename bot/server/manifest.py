@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from botlint.server.events import SUBSCRIBED, WEBHOOK
+from botlint.github.app import SMOKE_PERMISSIONS
+from botlint.server.events import SMOKE, SUBSCRIBED, WEBHOOK
 
 PERMISSIONS: Final[Mapping[str, str]] = {
     "checks": "write",
@@ -19,8 +20,8 @@ PERMISSIONS: Final[Mapping[str, str]] = {
 }
 
 
-def manifest(url: str, name: str = "botlint") -> dict[str, Any]:
-    """The manifest of an App that is reached at this address."""
+def manifest(url: str, name: str = "botlint", *, smoke: bool = False) -> dict[str, Any]:
+    """The manifest of an App that is reached at this address, and that starts `smoke` runs or not."""
     root = url.rstrip("/")
     return {
         "name": name,
@@ -28,6 +29,8 @@ def manifest(url: str, name: str = "botlint") -> dict[str, Any]:
         "description": "Shows what a pull request makes a benchmark repository launch, and what is wrong with it.",
         "public": False,
         "hook_attributes": {"url": f"{root}{WEBHOOK}", "active": True},
-        "default_permissions": dict(PERMISSIONS),
-        "default_events": [event for event in SUBSCRIBED if event != "installation_repositories"],
+        "default_permissions": {**PERMISSIONS, **(SMOKE_PERMISSIONS if smoke else {})},
+        "default_events": [
+            event for event in (*SUBSCRIBED, *(SMOKE if smoke else ())) if event != "installation_repositories"
+        ],
     }

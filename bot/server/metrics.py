@@ -39,9 +39,9 @@ class Metrics:
 
     def delivered(self, event: str, result: str) -> None:
         """Count a delivery; events that the App does not know count together."""
-        from botlint.server.events import SUBSCRIBED
+        from botlint.server.events import SMOKE, SUBSCRIBED
 
-        known = event in (*SUBSCRIBED, "installation", "ping", "unknown")
+        known = event in (*SUBSCRIBED, *SMOKE, "installation", "ping", "unknown")
         self._deliveries.labels(event if known else "other", result).inc()
 
     def done(self, kind: str, outcome: str, seconds: float) -> None:

@@ -14,6 +14,7 @@ from botlint.github.models import IssueComment
 from botlint.github.port import GitHub
 from botlint.github.pull import read_revision
 from botlint.github.review import Options, review, review_group
+from botlint.github.smokejobs import pick, rules_form
 from botlint.server.answers import ignored
 
 
@@ -24,7 +25,7 @@ class Reviewing:
         self._kept = Kept(with_origins=True)
         self._analysed: tuple[str, Analysis] | None = None
 
-    def work(self, github: GitHub, kind: str, options: dict[str, Any]) -> str:
+    def work(self, github: GitHub, kind: str, options: dict[str, Any]) -> object:
         """Do one kind of review and say what came of it. Raises ValueError for a kind that there is none of."""
         self._analysed = None
         outcome = self._review(github, kind, options)
@@ -35,7 +36,7 @@ class Reviewing:
             cast(Any, github).keep_page(head, _page(github, head, analysis))
         return outcome
 
-    def _review(self, github: GitHub, kind: str, options: dict[str, Any]) -> str:
+    def _review(self, github: GitHub, kind: str, options: dict[str, Any]) -> object:
         match kind:
             case "review":
                 return review(github, options["number"], self._options(github, options))
@@ -50,6 +51,11 @@ class Reviewing:
             case "when failed":
                 settings = self._settings(github, options["number"], options["base"])
                 return when_failed(fail_closed=settings.review.fail_closed)
+            case "smoke rules":
+                return rules_form(self._settings(github, options["number"]))
+            case "smoke jobs":
+                wanted = options["number"], options["head"], options["words"]
+                return pick(github, *wanted, Options(kept=self._kept))
         raise ValueError(f"no such review: {kind!r}")
 
     def _options(self, github: GitHub, options: Mapping[str, Any]) -> Options:

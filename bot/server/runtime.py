@@ -23,7 +23,7 @@ import uvicorn
 
 from botlint.core.errors import CannotFinish, UsageError
 from botlint.engine.settings import Language
-from botlint.github.app import PERMISSIONS, App
+from botlint.github.app import PERMISSIONS, SMOKE_PERMISSIONS, App
 from botlint.github.client import API, Client
 from botlint.github.models import Identity
 from botlint.github.port import GitHub
@@ -36,6 +36,7 @@ from botlint.server.metrics import Metrics
 from botlint.server.pace import Pace
 from botlint.server.pool import Pool
 from botlint.server.receiver import Receiver
+from botlint.server.smoke import SmokeRuns
 from botlint.server.tasks import Reviewed, Tasks
 from botlint.server.upkeep import CATCH_UP, Duty, Upkeep, attempt, run
 
@@ -76,6 +77,8 @@ class Config:
     """Seconds that a request waits for a limit before its task is put aside."""
     resolve_threads: bool = False
     """Whether tokens may write contents, without which GitHub resolves no thread; nothing else is written with that."""
+    smoke: bool = False
+    """Whether it starts smoke runs; only tokens of tasks about them may write actions."""
     upkeep: bool = True
     silence: float = DEAD
     """Seconds without a beat after which a process is taken for dead."""
@@ -159,6 +162,14 @@ class PoolReviewer:
                 log.warning("the settings of the base cannot be read", exc_info=True)
         give_up(github, head, self._app, "failure" if closed else "neutral")
 
+    def smoke_rules(self, github: GitHub, number: int) -> object:
+        """What the settings of the base say about smoke runs."""
+        return self._pool.work(github, "smoke rules", {"number": number}, {})
+
+    def smoke_jobs(self, github: GitHub, number: int, head: str, words: Sequence[str]) -> object:
+        """The jobs of a head that deserve a smoke run."""
+        return self._pool.work(github, "smoke jobs", {"number": number, "head": head, "words": list(words)}, {})
+
     def _work(self, github: GitHub, kind: str, **options: Any) -> Reviewed:
         extra: dict[str, Callable[..., Any]] = {}
         pages = self._pages
@@ -199,7 +210,15 @@ class Runtime:
         self._hub = App(config.app, config.private_key, base_url=config.api, patience=config.patience)
         permissions = {**PERMISSIONS, **({"contents": "write"} if config.resolve_threads else {})}
         self._clients = AppClients(self._hub, self.metrics, self._client, permissions)
-        self._upkeep = Upkeep(config.app, self._hub, self._clients.open, self._submit_for, accounts=config.accounts)
+        self._smoke_clients = AppClients(self._hub, self.metrics, self._client, {**PERMISSIONS, **SMOKE_PERMISSIONS})
+        self._upkeep = Upkeep(
+            config.app,
+            self._hub,
+            self._clients.open,
+            self._submit_for,
+            accounts=config.accounts,
+            smoke=config.smoke,
+        )
         self._pace = Pace()
         self._threads: list[threading.Thread] = []
 
@@ -207,10 +226,14 @@ class Runtime:
         """Open the queue and work from now on."""
         self._database.prepare()
         self._beats.beat()
+        reviewer = PoolReviewer(self._pool, self.config.app, self._pages if self.config.url else None)
+        smoke = SmokeRuns(self.config.app, reviewer, self._submit_for) if self.config.smoke else None
         tasks = Tasks(
             app=self.config.app,
             clients=self._clients.open,
-            reviewer=PoolReviewer(self._pool, self.config.app, self._pages if self.config.url else None),
+            reviewer=reviewer,
+            smoke=smoke,
+            smoke_clients=self._smoke_clients.open if self.config.smoke else None,
             submit=self._submit_for,
             repositories=self._upkeep.look_through,
             metrics=self.metrics,

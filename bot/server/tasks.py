@@ -15,18 +15,16 @@ from typing import Any, Literal, Protocol, cast
 
 from botlint.core.redact import redact
 from botlint.engine.settings import Language
-from botlint.github.markers import has_marker, own
 from botlint.github.models import CheckOutput, Conclusion
-from botlint.github.port import Forbidden, GitHub, GitHubError, NotFound, RateLimited, Unprocessable
+from botlint.github.port import Actions, Forbidden, GitHub, GitHubError, NotFound, RateLimited, Unprocessable
 from botlint.server import answers
 from botlint.server.engine import Body
 from botlint.server.events import Task, from_body
 from botlint.server.metrics import Metrics
+from botlint.server.smoke import MAY_COMMAND, SmokeRuns
 
 CHECK = "botlint"
 """The name of the check run, which branch protection waits for: it never changes."""
-
-MAY_COMMAND = frozenset(("admin", "maintain", "write"))
 
 RETRIES = (5.0, 30.0, 120.0, 600.0, 1800.0)
 """Seconds until a task that failed is tried again, and how often."""
@@ -90,6 +88,9 @@ class Tasks:
     fence: Callable[[int], None] = lambda _installation: None
     settled: Callable[[], None] = lambda: None
     retries: tuple[float, ...] = RETRIES
+    smoke: SmokeRuns | None = None
+    """None where the App starts no smoke runs; else there are `smoke_clients` too, which may start workflows."""
+    smoke_clients: Clients | None = None
 
     def run(self, identifier: str, body: Body) -> Body:
         """Do the task that was kept under this id; what fails is kept again for later, or fails for good."""
@@ -142,8 +143,7 @@ class Tasks:
         # A limit is not the task's failure, but it must not be asked for ever either.
         if task.attempt >= 4 * len(self.retries):
             raise TaskFailed(_told(error))
-        origin, _, _ = identifier.partition(".retry-")
-        self.submit(f"{origin}.retry-{task.attempt + 1}", replace(task, attempt=task.attempt + 1), wait)
+        self.submit(f"{_origin(identifier)}.retry-{task.attempt + 1}", replace(task, attempt=task.attempt + 1), wait)
         return "postponed"
 
     def _give_up(self, task: Task) -> None:
@@ -159,10 +159,12 @@ class Tasks:
     def _do(self, identifier: str, task: Task) -> str:
         if task.kind == "repositories":
             return f"{'some' if self.repositories(task.installation) else 'none'} to review"
+        if task.kind in ("smoke", "smoke-look"):
+            return self._smoke(identifier, task)
         with self._client(task) as github:
             match task.kind:
                 case "review":
-                    return self._review(github, task, force=False)
+                    return self._reviewed(github, identifier, task)
                 case "discussed":
                     return self.reviewer.discussed(github, task.number)
                 case "rerun":
@@ -170,13 +172,37 @@ class Tasks:
                 case "group":
                     return self.reviewer.group(github, task.head, task.base)
                 case "command":
-                    return self._command(github, task)
+                    return self._command(github, identifier, task)
         raise TaskFailed(f"no such task: {task.kind!r}"[:100])
 
     @contextmanager
     def _client(self, task: Task) -> Iterator[GitHub]:
         with self.clients(task.installation, task.repository, task.repository_id) as github:
             yield fenced(github, lambda: self.fence(task.installation))
+
+    def _smoke(self, identifier: str, task: Task) -> str:
+        """What is about smoke runs, with a token that may start workflows: no other task has one."""
+        runs, clients = self.smoke, self.smoke_clients
+        if runs is None or clients is None:
+            return "not set up"
+        try:
+            with clients(task.installation, task.repository, task.repository_id) as github:
+                actions = cast(Actions, fenced(github, lambda: self.fence(task.installation)))
+                return (
+                    runs.start(actions, _origin(identifier), task) if task.kind == "smoke" else runs.look(actions, task)
+                )
+        except Forbidden:
+            if task.kind == "smoke":
+                with self._client(task) as github:
+                    runs.tell_no_permission(github, task)
+            raise
+
+    def _reviewed(self, github: GitHub, identifier: str, task: Task) -> str:
+        outcome = self._review(github, task, force=False)
+        if self.smoke is not None:
+            for number, more in enumerate(self.smoke.follow(task, outcome)):
+                self.submit(f"{_origin(identifier)}.smoke-{number}", more, 0.0)
+        return outcome
 
     def _review(self, github: GitHub, task: Task, *, force: bool) -> str:
         pull = github.pull(task.number)
@@ -198,34 +224,35 @@ class Tasks:
             self.submit(f"{identifier}.{number}", replace(task, number=number), 0.0)
         return "handed on" if numbers else self.reviewer.group(github, task.head, "")
 
-    def _command(self, github: GitHub, task: Task) -> str:
+    def _command(self, github: GitHub, identifier: str, task: Task) -> str:
         if github.permission(task.actor) not in MAY_COMMAND:
             # No answer either: a stranger shall not make the App write comments.
             log.info("command not allowed", extra={"lane": task.lane, "actor": task.actor})
             return "not allowed"
         self._answer(github, task)
+        for command in task.commands:
+            if command.verb == "smoke" and self.smoke is not None:
+                asked = replace(task, kind="smoke", commands=(), head=command.subject, words=command.reason)
+                self.submit(f"{_origin(identifier)}.smoke", asked, 0.0)
         if any(command.verb in ("check", "ignore") for command in task.commands):
             return self._review(github, task, force=True)
         return "answered"
 
     def _answer(self, github: GitHub, task: Task) -> None:
-        if all(command.verb == "check" for command in task.commands):
+        # A smoke run has an answer of its own, when it is known what became of it.
+        told = [one for one in task.commands if one.verb != "smoke" or self.smoke is None]
+        if all(command.verb == "check" for command in told):
             return
         languages = self.reviewer.languages(github, task.number)
-        text = answers.answer(task.comment, task.actor, task.commands, answers.explained, languages)
+        text = answers.answer(task.comment, task.actor, told, answers.explained, languages)
         if text is None:
             return
-        marker = answers.reply_marker(task.comment)
-        me = github.me()
-        if task.inline:
-            comments = github.review_comments(task.number)
-            asked = next((one for one in comments if one.id == task.comment), None)
-            if asked is None:  # deleted in the meantime: nobody waits for the answer
-                return
-            if not any(has_marker(one.body, marker) for one in own(comments, me)):
-                github.reply(task.number, asked.reply_to or asked.id, text)
-        elif not any(has_marker(one.body, marker) for one in own(github.issue_comments(task.number), me)):
-            github.create_issue_comment(task.number, text)
+        answers.give(github, task, text, answers.reply_marker(task.comment))
+
+
+def _origin(identifier: str) -> str:
+    """The id of the task of which this is another attempt."""
+    return identifier.partition(".retry-")[0]
 
 
 def _told(error: Exception) -> str:
@@ -259,6 +286,8 @@ _WRITES = frozenset(
         "minimize",
         "create_check_run",
         "update_check_run",
+        "dispatch_workflow",
+        "cancel_run",
     )
 )
 

@@ -12,14 +12,16 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from botlint.github.app import Delivery, Installation, Repository
 from botlint.github.models import CheckRun, PullRequest
 from botlint.github.port import GitHub, GitHubError
-from botlint.server.events import SUBSCRIBED, Task
+from botlint.github.smoke import NAME, about
+from botlint.server.events import SMOKE, SUBSCRIBED, Task
+from botlint.server.smoke import POLLED
 from botlint.server.tasks import CHECK
 
 STALE = 1800.0
@@ -66,6 +68,7 @@ class Upkeep:
     submit: Callable[[str, Task, float], object]
     accounts: frozenset[str] = frozenset()
     stale: float = STALE
+    smoke: bool = False
 
     def catch_up(self, reach: timedelta = CATCH_UP) -> int:
         """Ask GitHub for the deliveries again that never arrived, and say how many there were."""
@@ -98,6 +101,8 @@ class Upkeep:
         count = 0
         with self.clients(installation, repository.name, repository.id) as github:
             for pull in github.open_pulls():
+                if self.smoke:
+                    self._look_at_smoke(github, installation, repository, pull)
                 reason = self._reason(github, pull)
                 if reason is None:
                     continue
@@ -111,6 +116,15 @@ class Upkeep:
                 if count >= MOST_REVIEWS:
                     break
         return count
+
+    def _look_at_smoke(self, github: GitHub, installation: int, repository: Repository, pull: PullRequest) -> None:
+        """Go on with the looks at a smoke run which somehow ended before it did."""
+        now = datetime.now(UTC).timestamp()
+        for run in github.check_runs(pull.head.sha, NAME):
+            ours = run.app_id == self.app and about(run.external_id) == pull.number
+            if ours and run.status != "completed" and now - _started(run) > self.stale:
+                look = Task("smoke-look", installation, repository.name, repository.id, pull.number, pull.head.sha)
+                self.submit(f"smoke-{run.id}-{int(now // 3_600)}", replace(look, reason=POLLED), 0.0)
 
     def _reason(self, github: GitHub, pull: PullRequest) -> str | None:
         own = [run for run in github.check_runs(pull.head.sha, CHECK) if run.app_id == self.app]
@@ -126,7 +140,7 @@ def undelivered(deliveries: Iterable[Delivery]) -> list[Delivery]:
     attempts: dict[str, list[Delivery]] = defaultdict(list)
     for delivery in deliveries:
         attempts[delivery.guid].append(delivery)
-    wanted = (*SUBSCRIBED, "installation")
+    wanted = (*SUBSCRIBED, *SMOKE, "installation")
     lost = [
         max(tries, key=lambda one: one.id)
         for tries in attempts.values()

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Literal, Self
 
 from botlint.core.finding import Finding
 from botlint.plan.diff import DiffGroup, PlanDiff
 from botlint.plan.jsonform import plan_form
 from botlint.plan.model import Launch, LaunchPlan
-from botlint.plan.select import Condition, matches_plan, plain
+from botlint.plan.select import Condition, matches_plan, parse_condition, plain
 from botlint.smoke.model import SmokeRequest
 
 FRAMEWORKS = frozenset({"vllm", "sglang", "atom"})
@@ -40,6 +41,7 @@ MAX_TEXT = 300
 
 TargetKind = Literal["finding", "changed", "added", "asked"]
 
+_ID = re.compile(r"[0-9a-f]{16}")
 _WEIGHTS = {"error": 8, "warning": 4, "info": 1}
 
 
@@ -50,6 +52,30 @@ class Budget:
     jobs: int = MAX_JOBS
     gpus: int = MAX_GPUS
     runners: Sequence[str] = RUNNERS
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Jobs that somebody asks for by name: by ids, else by globs of entries and by conditions (`tp=8`)."""
+
+    ids: tuple[str, ...] = ()
+    entries: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> Self:
+        """The selector that words mean. Raises UsageError for a word that means nothing."""
+        ids: list[str] = []
+        entries: list[str] = []
+        conditions: list[Condition] = []
+        for word in words:
+            if "=" in word:
+                conditions.append(parse_condition(word))
+            elif _ID.fullmatch(word):
+                ids.append(word)
+            else:
+                entries.append(word)
+        return cls(tuple(ids), tuple(entries), tuple(conditions))
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,8 +43,10 @@ def make(hub: FakeGitHub, repository: Repository, permissions: dict[str, str]) -
 
 
 def test_from_dispatch_to_artifact(hub: FakeGitHub, client: Client, workflow: Workflow) -> None:
-    run = client.dispatch_workflow("smoke.yml", "main", INPUTS)
-    assert run is not None
+    made = client.dispatch_workflow("smoke.yml", "main", INPUTS)
+    assert made is not None
+    assert made.url.endswith(f"/actions/runs/{made.run}")
+    run = client.workflow_run(made.run)
     assert (run.title, run.event, run.path, run.branch, run.status, run.conclusion) == (
         "smoke #1 n1", "workflow_dispatch", ".github/workflows/smoke.yml", "main", "queued", "",
     )  # fmt: skip

@@ -95,7 +95,7 @@ def test_a_secret_from_the_environment_is_taken_out_of_it(tmp_path: Path, monkey
     monkeypatch.setenv("BOTLINT_WEBHOOK_SECRET", "the new secret\nthe old secret")
     config = config_of(
         app_id=1, private_key=None, webhook_secret=None, database="x.db", api=None, url="", accounts=("Acme",),
-        resolve_threads=False, slots=4, processes=2, grace=1.0, silence=30.0, log_level="info",
+        resolve_threads=False, smoke=False, slots=4, processes=2, grace=1.0, silence=30.0, log_level="info",
     )  # fmt: skip
     assert config.webhook_secrets == ("the new secret", "the old secret")
     assert config.accounts == frozenset({"acme"})

@@ -695,7 +695,7 @@ class Bodies:
             "status": run.status,
             "conclusion": run.conclusion,
             "created_at": stamp(run.created),
-            "started_at": stamp(run.created),
+            "started_at": stamp(run.started or run.created),
             "completed_at": stamp(run.created) if done else None,
             "name": "smoke",
             "steps": [],

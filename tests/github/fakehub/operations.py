@@ -906,7 +906,6 @@ def _cancel_run(asked: Asked) -> Result:
     if run.status == "completed":
         raise AnswerError(409, "Cannot cancel a workflow run that is completed.")
     run.status, run.conclusion = "completed", "cancelled"
-    run.cancelled_at = asked.hub.now()
     return 202, {}, {}
 
 

@@ -233,11 +233,12 @@ class Run:
     artifacts: dict[str, tuple[int, bytes]] = field(default_factory=dict)
     runner: str = ""
     """The name of the runner that took its job; empty as long as none did."""
-    cancelled_at: float = 0.0
+    started: float = 0.0
 
     def begin(self, runner: str = "node-1") -> None:
         """A runner takes it."""
         self.status, self.runner = "in_progress", runner
+        self.started = self.workflow.repository.hub.now()
 
     def wait(self) -> None:
         """Somebody has to approve it."""
