@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from botlint.cli.common import Settings, common_options, mode_options, no_collection
-from botlint.core.errors import CannotFinish, NothingToCheck
+from botlint.core.errors import CannotFinish, NothingToCheck, UsageError
 
 if TYPE_CHECKING:
     from botlint.core.span import Problem
@@ -27,7 +27,7 @@ MAX_PROBLEMS = 20
 
 
 @click.command()
-@click.argument("entries", nargs=-1, metavar="[ENTRY]...")
+@click.argument("entries", nargs=-1, metavar="[ENTRY|FILE.md]...")
 @click.option(
     "--repo",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -42,6 +42,7 @@ MAX_PROBLEMS = 20
     metavar="K=V...",
     help="Only jobs with this value; K is a row key, runner, scenario, outcome.",
 )
+@click.option("--commands", is_flag=True, help="The launch commands of all Markdown documents instead of the jobs.")
 @click.option("--explain", metavar="NAME", help="Where a variable, or an option such as --explain=--host, comes from.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="How to print it.")
 @common_options
@@ -52,10 +53,13 @@ def plan(
     rev: str | None,
     mode: Mode | None,
     where: tuple[str, ...],
+    commands: bool,
     explain: str | None,
     form: str,
 ) -> int:
     """Show what the jobs of ENTRY (a name or a glob; default: all) really start: outcome, environment and argv.
+
+    Of a Markdown file, these are the launch commands in it.
 
     Nothing of the repository is executed. Conditions are KEY=VALUE with a key of the job's row (nested: prefill.tp) or
     runner, scenario, outcome, launcher, recipe; the value may be a glob. Several conditions must all hold.
@@ -68,6 +72,7 @@ def plan(
       botlint plan --eval --where scenario=agentic-coding
       botlint plan ENTRY --where tp=2 --explain VLLM_ROCM_USE_AITER
       botlint plan ENTRY --rev v1.2 --explain=--max-num-seqs
+      botlint plan docs/serving.md
     """
     from botlint.engine.settings import read_settings
     from botlint.plan.build import Planner
@@ -78,7 +83,7 @@ def plan(
     conditions = [parse_condition(text) for text in (*where, *bare)]
     with no_collection(), open_files(repo, rev) as files:
         planner = Planner(files, mode or "throughput", layout=read_settings(files).layout_choice)
-        jobs = _selected(planner, names, conditions, settings)
+        jobs = _selected(planner, names, conditions, settings, commands=commands)
         made = zip(jobs, planned(planner, jobs, "planning", settings), strict=True)
         chosen = [(job, one) for job, one in made if matches_plan(one, conditions)]
         plans = [one for _, one in chosen]
@@ -87,10 +92,11 @@ def plan(
         if not plans:
             raise NothingToCheck("no job meets the conditions")
         with settings.open_output() as stream:
+            rows = rows_by_entry([*planner.jobs, *jobs] if commands or names else planner.jobs)
             if explain is not None:
-                stream.writelines(_explained(planner, chosen, explain, form, settings))
+                stream.writelines(_explained(planner, chosen, explain, form, settings, rows))
             else:
-                stream.writelines(_json(plans, problems) if form == "json" else _text(planner, plans, settings))
+                stream.writelines(_json(plans, problems) if form == "json" else _text(plans, settings, rows))
         return exit_code(settings, planner)
 
 
@@ -103,13 +109,34 @@ def split_arguments(arguments: Iterable[str]) -> tuple[list[str], list[str]]:
     return names, conditions
 
 
-def _selected(planner: Planner, names: Sequence[str], conditions: Sequence[Condition], settings: Settings) -> list[Job]:
+def _selected(
+    planner: Planner,
+    names: Sequence[str],
+    conditions: Sequence[Condition],
+    settings: Settings,
+    *,
+    commands: bool = False,
+) -> list[Job]:
     """The jobs to plan.
 
     Raises UsageError for an unknown entry or key, NothingToCheck when no job is left.
     """
+    from botlint.layouts.commands import ENDINGS
     from botlint.plan.select import choose_entries, choose_jobs
 
+    of_documents = [name for name in names if name.partition("#")[0].lower().endswith(ENDINGS)]
+    if commands or of_documents:
+        found = _commands(planner, of_documents, everything=commands)
+        if of_documents != list(names):
+            names = [name for name in names if name not in of_documents]
+            found = [*_selected(planner, names, [], settings), *found]
+        if not found:
+            tell_problems(settings, planner.all_problems)
+            raise NothingToCheck("no launch command in " + (", ".join(of_documents) or "the documents"))
+        jobs = choose_jobs(found, list(dict.fromkeys(job.entry for job in found)), conditions)
+        if not jobs:
+            raise NothingToCheck("no job meets the conditions")
+        return jobs
     known = list(dict.fromkeys([*planner.configs.entries, *(job.entry for job in planner.jobs)]))
     if not known:
         tell_problems(settings, planner.all_problems)
@@ -120,6 +147,27 @@ def _selected(planner: Planner, names: Sequence[str], conditions: Sequence[Condi
         tell_problems(settings, planner.all_problems)
         raise NothingToCheck("no job meets the conditions" if conditions else "the selected entries have no jobs")
     return jobs
+
+
+def _commands(planner: Planner, names: Sequence[str], *, everything: bool) -> list[Job]:
+    """The launch commands of the revision's documents, or of the files that are named, one by one or whole.
+
+    Raises UsageError for a file that is not there or no text.
+    """
+    from botlint.layouts.commands import document_commands
+
+    jobs: list[Job] = list(planner.commands) if everything else []
+    for name in names:
+        path = name.partition("#")[0]
+        if planner.files.is_file(path):
+            jobs += [job for job in planner.commands if name in (job.entry, job.config.path)]
+            continue
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"cannot read {path}: {error}") from None
+        jobs += [job for job in document_commands(path, text).jobs if name in (job.entry, path)]
+    return list({id(job): job for job in jobs}.values())
 
 
 def planned(planner: Planner, jobs: Sequence[Job], label: str, settings: Settings) -> list[LaunchPlan]:
@@ -154,7 +202,9 @@ def _json(plans: Sequence[LaunchPlan], problems: Sequence[Problem]) -> Iterator[
     return write_document(plans, problems)
 
 
-def _text(planner: Planner, plans: Sequence[LaunchPlan], settings: Settings) -> Iterator[str]:
+def _text(
+    plans: Sequence[LaunchPlan], settings: Settings, rows: Mapping[str, Sequence[Mapping[str, object]]]
+) -> Iterator[str]:
     from botlint.plan.show import Counts, render_entry
     from botlint.plan.style import Style
 
@@ -164,22 +214,26 @@ def _text(planner: Planner, plans: Sequence[LaunchPlan], settings: Settings) -> 
     for one in plans:
         by_entry.setdefault(one.entry, []).append(one)
         counts.count(one)
-    rows = rows_by_entry(planner)
     for entry, group in by_entry.items():
         yield from (f"{line}\n" for line in render_entry(group, rows[entry], style))
     yield f"{counts.text()}\n"
 
 
-def rows_by_entry(planner: Planner) -> dict[str, list[Mapping[str, object]]]:
-    """The rows of all jobs."""
+def rows_by_entry(jobs: Iterable[Job]) -> dict[str, list[Mapping[str, object]]]:
+    """The rows of jobs."""
     rows: dict[str, list[Mapping[str, object]]] = {}
-    for job in planner.jobs:
+    for job in {id(job): job for job in jobs}.values():
         rows.setdefault(job.entry, []).append(job.row)
     return rows
 
 
 def _explained(
-    planner: Planner, chosen: Sequence[tuple[Job, LaunchPlan]], name: str, form: str, settings: Settings
+    planner: Planner,
+    chosen: Sequence[tuple[Job, LaunchPlan]],
+    name: str,
+    form: str,
+    settings: Settings,
+    rows: Mapping[str, Sequence[Mapping[str, object]]],
 ) -> Iterator[str]:
     from botlint.cli.progress import with_progress
     from botlint.plan.explain import Explainer
@@ -198,6 +252,4 @@ def _explained(
 
         yield json.dumps(explanation_document(groups), ensure_ascii=False, indent=2) + "\n"
         return
-    yield from (
-        f"{line}\n" for line in render_explanations(groups, rows_by_entry(planner), Style(settings.use_color()))
-    )
+    yield from (f"{line}\n" for line in render_explanations(groups, rows, Style(settings.use_color())))
