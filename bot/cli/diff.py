@@ -63,6 +63,8 @@ def diff(settings: Settings, base: str, head: str | None, repo: Path, mode: Mode
             if form == "json":
                 stream.write(diff_text(diff_document(found, old_files.label, new_files.label, *problems)))
             else:
-                lines = render_diff(found, rows_by_entry(old.jobs), rows_by_entry(new.jobs), Style(settings.use_color()))
+                lines = render_diff(
+                    found, rows_by_entry(old.jobs), rows_by_entry(new.jobs), Style(settings.use_color())
+                )
                 stream.writelines(f"{line}\n" for line in lines)
         return exit_code(settings, old, new)
