@@ -165,7 +165,7 @@ def read_rules(value: object) -> Rules | None:
         _minutes(data, "queue_timeout"),
         _minutes(data, "timeout"),
         data.get("fail_closed") is True,
-        tuple(one for one in LANGUAGES if one in _list(data, "languages")),
+        tuple(one for name in _list(data, "languages") for one in LANGUAGES if one == name),
     )
 
 
@@ -286,7 +286,7 @@ def ending(
         return Ending("timed_out", words.timed_out)
     if read is None:
         taken = any(job.runner for job in jobs)
-        return Ending(open_, words.no_verdict if taken else words.no_runner.format(minutes=rules.queue_timeout))
+        return Ending(open_, words.no_verdict if taken else words.not_taken)
     if isinstance(read, str):
         return Ending(open_, words.unreadable, reason=read)
     if (read.nonce, read.head) != (mark.nonce, mark.head):
@@ -454,7 +454,12 @@ def _table(result: Result, words: SmokeWords) -> list[str]:
 def _name(verdict: Verdict) -> str:
     job = verdict.job
     conc = "" if job.concurrency is None else f", conc {job.concurrency}"
-    return prose(f"{job.entry} ({job.scenario}{conc})", MAX_ROW)
+    return _said(f"{job.entry} ({job.scenario}{conc})")
+
+
+def _quoted(text: str, limit: int = 160) -> str:
+    """The same as code."""
+    return code(redact(text), limit)
 
 
 def _said(text: str) -> str:
@@ -520,15 +525,15 @@ def _causes(verdict: Verdict, words: SmokeWords) -> Iterator[str]:
     yield ""
     for cause in verdict.causes[:5]:
         rule = f" ({words.rule.format(rule=code(cause.rule, 100))})" if cause.rule else ""
-        yield f"- {_said(cause.text)}{rule}: {code(redact(cause.line), MAX_ROW)}"
+        yield f"- {_said(cause.text)}{rule}: {_quoted(cause.line, MAX_ROW)}"
 
 
 def _changes(verdict: Verdict, words: SmokeWords) -> list[str]:
     rows = []
     for one in verdict.changes[:MAX_CHANGES]:
-        old = "-" if one.old is None else code(redact(one.old), 160) or code('""')
-        new = "-" if one.new is None else code(redact(one.new), 160) or code('""')
-        rows.append(f"- {code(one.what, 160)}: {old} → {new} ({_said(one.why)})")
+        old = "-" if one.old is None else _quoted(one.old) or code('""')
+        new = "-" if one.new is None else _quoted(one.new) or code('""')
+        rows.append(f"- {_quoted(one.what)}: {old} → {new} ({_said(one.why)})")
     title = f"{_name(verdict)}: {words.changes.format(number=len(verdict.changes))}"
     return folded(title, fit(rows, 12_000, lambda number: f"- … {number}")) if rows else []
 

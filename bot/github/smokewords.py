@@ -38,6 +38,7 @@ class SmokeWords:
     asked_again: str
     timed_out: str
     no_runner: str
+    not_taken: str
     not_approved: str
     gone: str
     no_verdict: str
@@ -90,6 +91,7 @@ EN = SmokeWords(
     asked_again="It was asked for again",
     timed_out="The run took too long",
     no_runner="No runner was free for {minutes} minutes",
+    not_taken="The run ended before a runner took it",
     not_approved="Nobody approved the run",
     gone="The run is gone",
     no_verdict="The run ended without a verdict",
@@ -137,6 +139,7 @@ ZH = SmokeWords(
     asked_again="已重新请求",
     timed_out="运行超时",
     no_runner="{minutes} 分钟内没有空闲的运行器",
+    not_taken="运行在被接手之前已结束",
     not_approved="无人批准此运行",
     gone="运行已不存在",
     no_verdict="运行结束，但没有结论",

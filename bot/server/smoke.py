@@ -129,6 +129,7 @@ class SmokeRuns:
         mine = next(((check, one) for check, one in known if one.nonce == mark.nonce), None)
         if mine is not None and (mine[0].status == "completed" or mine[1].run):
             self._look_later(task, mine[1], POLL)
+            self._tell_started(github, task, mark, picked, rules)
             return "started before"
         if not picked.jobs:
             return self._nothing(github, task, head, picked, rules)
@@ -167,10 +168,12 @@ class SmokeRuns:
         if number:
             github.update_check_run(check.id, external_id=mark.external_id, details_url=url or None)
         self._look_later(task, mark, POLL if number else SOON)
-        told = [f"{one}: {code(mark.head[:12])}." for one in smoke.asked_titles(picked, rules)]
-        self._tell(github, task, told)
+        self._tell_started(github, task, mark, picked, rules)
         log.info("smoke run started", extra={"lane": task.lane, "run": number, "jobs": mark.jobs})
         return "started"
+
+    def _tell_started(self, github: Actions, task: Task, mark: Mark, picked: Picked, rules: Rules) -> None:
+        self._tell(github, task, [f"{one}: {code(mark.head[:12])}." for one in smoke.asked_titles(picked, rules)])
 
     def _refused(self, github: Actions, task: Task, check: CheckRun, rules: Rules, error: Exception) -> str:
         def said(words: SmokeWords) -> str:
@@ -397,8 +400,8 @@ class SmokeRuns:
 
     def _look_later(self, task: Task, mark: Mark, wait: float) -> None:
         """Look again at a run; of looks that would be at about the same time there is one."""
-        now = self.now().timestamp()
-        slot = int((now + wait) // wait)
+        now, grid = self.now().timestamp(), wait / 2
+        slot = int(now // grid) + 2
         fields: dict[str, Any] = {"number": mark.number, "head": mark.head, "run": mark.run, "reason": POLLED}
         look = Task("smoke-look", task.installation, task.repository, task.repository_id, **fields)
-        self.submit(f"smoke-{mark.nonce}-{int(wait)}-{slot}", look, slot * wait - now)
+        self.submit(f"smoke-{mark.nonce}-{int(wait)}-{slot}", look, slot * grid - now)

@@ -925,7 +925,8 @@ def _download(asked: Asked) -> Result:
 
 def _list_jobs(asked: Asked) -> Result:
     run = _run(asked)
-    return _named_list(asked, "jobs", [run], asked.hub.bodies.job)
+    jobs = [] if run.conclusion == "startup_failure" else [run]
+    return _named_list(asked, "jobs", jobs, asked.hub.bodies.job)
 
 
 HANDLERS: dict[str, Callable[[Asked], Result]] = {
