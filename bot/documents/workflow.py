@@ -315,6 +315,31 @@ class _Reader:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Action:
+    """An action of the repository that is made of steps."""
+
+    path: str
+    inputs: Mapping[str, Input]
+    steps: tuple[Step, ...]
+    problems: tuple[Problem, ...]
+
+
+def load_action(text: str, path: str, templates: TemplateCache | None = None) -> Action:
+    """Read an `action.yml`; never raises. One that is not made of steps has none."""
+    document = load_yaml(text, path, Schema.CORE)
+    reader = _Reader(path, {} if templates is None else templates)
+    reader.problems.extend(document.problems)
+    root = document.root if isinstance(document.root, YamlMapping) else None
+    runs = reader.mapping(root.get("runs"), "'runs'") if root is not None else None
+    return Action(
+        path=path,
+        inputs=reader.inputs(root.get("inputs"), "string") if root is not None else {},
+        steps=reader.steps(runs.get("steps")) if runs is not None else (),
+        problems=tuple(reader.problems),
+    )
+
+
 def _shown_input(name: str, kind: str, required: bool, default: Node | None) -> str:
     shown = f"input {name}: {kind}" + (", required" if required else "")
     return f"{shown}, default {default.source}" if isinstance(default, Scalar) else shown

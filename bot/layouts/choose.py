@@ -33,7 +33,35 @@ class Choice:
 
 AUTOMATIC = Choice()
 
-KINDS: Mapping[str, Kind] = {}
+
+def _is_atom(files: Files) -> bool:
+    from botlint.layouts.atom.layout import recognise
+
+    return recognise(files)
+
+
+def _load_atom(files: Files, options: Mapping[str, object]) -> Loaded:
+    from botlint.layouts.atom.layout import load
+
+    return load(files, options)
+
+
+def _has_recipes(files: Files) -> bool:
+    from botlint.layouts.recipes.load import recognise
+
+    return recognise(files)
+
+
+def _load_recipes(files: Files, options: Mapping[str, object]) -> Loaded:
+    from botlint.layouts.recipes.load import load
+
+    return load(files, options)
+
+
+KINDS: Mapping[str, Kind] = {
+    "atom": Kind(_is_atom, _load_atom),
+    "vllm-recipes": Kind(_has_recipes, _load_recipes),
+}
 """The layouts beside the first, in the order in which they are looked for."""
 
 NAMES = (INFERENCEX, *KINDS)

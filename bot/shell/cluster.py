@@ -242,7 +242,7 @@ def docker(shell: Shell, base: str, values: list[Value], overlay: dict[str, Vari
     if entrypoint and entrypoint[-1] != "":
         rest = [entrypoint[-1], *rest]
     inherited = shell.environment(overlay)
-    inside: dict[str, Variable] = {}
+    inside = _of_file(shell, options.get("--env-file", []))
     for spec in [*options.get("-e", []), *options.get("--env", [])]:
         first = spec if isinstance(spec, str) else spec.pieces[0]
         if isinstance(first, str) and "=" in first:
@@ -252,6 +252,10 @@ def docker(shell: Shell, base: str, values: list[Value], overlay: dict[str, Vari
             known = shell.concrete(spec)
             if known is not None and known in inherited:
                 inside[known] = inherited[known]
+    if verb == "exec":
+        inside = {**shell.exec_environment, **inside}
+    elif not rest:
+        shell.exec_environment = inside.copy()
     for name in inherited:
         inside.setdefault(name, Variable(None, True))
     mounts = _mounts(shell, [*options.get("-v", []), *options.get("--volume", [])])
@@ -265,6 +269,19 @@ def docker(shell: Shell, base: str, values: list[Value], overlay: dict[str, Vari
     if not rest:
         return Undecided(f"{base} {verb} succeeds")
     return in_context(shell, rest, inside, context)
+
+
+def _of_file(shell: Shell, paths: list[Value]) -> dict[str, Variable]:
+    """The variables of files with a `NAME=VALUE` on each line, as far as the files are known."""
+    found: dict[str, Variable] = {}
+    for path in paths:
+        content = shell.read_file(path)
+        for line in [] if content is None else split_value(shell, content, "\n"):
+            start = (line if isinstance(line, str) else line.pieces[0]) if line else ""
+            if isinstance(start, str) and "=" in start and not start.startswith("#"):
+                name, value = split_assignment(line)
+                found[name] = Variable(value, True, shell.place(), shell.guard)
+    return found
 
 
 def _mount_options(shell: Shell, specs: list[Value]) -> tuple[Mount, ...]:

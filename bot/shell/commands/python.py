@@ -10,6 +10,7 @@ import ast
 import json
 import operator
 import posixpath
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -106,7 +107,7 @@ class _Builtin:
         self.name = name
 
 
-_MODULES = frozenset({"yaml", "json", "os", "os.path", "sys"})
+_MODULES = frozenset({"yaml", "json", "os", "os.path", "shlex", "sys"})
 _TYPES: Mapping[str, type] = MappingProxyType(
     {"int": int, "float": float, "str": str, "bool": bool, "list": list, "dict": dict, "tuple": tuple}
 )
@@ -702,12 +703,21 @@ class _Machine:
             return json.loads(self.source(arguments[0]))
         if module == "json" and name == "dumps" and len(arguments) == 1:
             return json.dumps(arguments[0])
+        if module == "shlex" and name in ("split", "quote", "join") and len(arguments) == 1:
+            return self.words(name, arguments[0])
         if module == "os.path" and all(isinstance(a, str) for a in arguments):
             if name in ("join", "basename", "dirname"):
                 return getattr(posixpath, name)(*arguments)
             if name in ("exists", "isfile") and len(arguments) == 1:
                 return self.files(arguments[0]) is not None
         raise Unmodelled(f"{module}.{name}")
+
+    def words(self, name: str, value: Any) -> Any:
+        """`shlex.split`, `shlex.quote` and `shlex.join`."""
+        if name == "join":
+            return shlex.join([self.source(one) for one in self.items(value)])
+        text = self.source(value)
+        return shlex.split(text) if name == "split" else shlex.quote(text)
 
     def source(self, value: Any) -> str:
         if isinstance(value, _File):

@@ -1,0 +1,63 @@
+"""The jobs of a repository with catalogs: rows of its matrices, each with the start that its workflow gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from botlint.core.span import Problem, Span
+from botlint.documents.expressions import Context
+from botlint.layouts.atom.catalogs import Catalog, Grid, Item, catalog_paths, read_catalogs, rows
+from botlint.layouts.atom.grids import grid_of
+from botlint.layouts.atom.launches import Launcher, Library, launcher_of
+from botlint.layouts.atom.starts import Starts
+from botlint.layouts.base import CommandJob, Loaded, Start
+from botlint.repo.files import Files
+
+
+def recognise(files: Files) -> bool:
+    """Whether a repository has catalogs of launch commands."""
+    return bool(catalog_paths(files)) and bool(read_catalogs(files)[0])
+
+
+def load(files: Files, options: Mapping[str, object]) -> Loaded:
+    """The jobs of all catalogs, in the order of the builders; what could not be read is a problem."""
+    del options
+    library = Library(files)
+    catalogs, problems = read_catalogs(files)
+    jobs: list[CommandJob] = []
+    for catalog in catalogs:
+        jobs.extend(_jobs(library, catalog, problems))
+    return Loaded(tuple(jobs), (*problems, *library.problems))
+
+
+def _jobs(library: Library, catalog: Catalog, problems: list[Problem]) -> Iterator[CommandJob]:
+    launcher = launcher_of(library, catalog)
+    grid = Grid() if launcher is None else grid_of(launcher.chain[0].workflow, _without_inputs(launcher))
+    items, refused = rows(catalog, grid, renames="" if launcher is None else launcher.renames)
+    problems.extend(refused)
+    starts = None if launcher is None else Starts(library, launcher)
+    for item in items:
+        yield _job(starts, catalog, item)
+
+
+def _without_inputs(launcher: Launcher) -> Mapping[str, object]:
+    return {"inputs": {}, "github": Context("github", {"event_name": launcher.event})}
+
+
+def _job(starts: Starts | None, catalog: Catalog, item: Item) -> CommandJob:
+    if starts is None:
+        where = Span(catalog.path, 1, 1, 1, 1)
+        start = Start("", where, reason=f"no workflow brings the entries of {catalog.path} to a server")
+    else:
+        start = starts.start(item)
+    return CommandJob(
+        item.entry,
+        item.config,
+        item.arm,
+        item.scenario,
+        item.index,
+        item.row,
+        start,
+        item.places,
+        known=item.known,
+    )

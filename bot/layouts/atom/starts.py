@@ -1,0 +1,250 @@
+"""What the launch step of a row sees: its variables, its script, and the container in which it starts the server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from botlint.core.span import Span
+from botlint.core.unknown import Unknown
+from botlint.documents.expressions import Context, Expression, Partial, to_text
+from botlint.documents.workflow import Field, Input, Job, Step
+from botlint.documents.yaml import Scalar
+from botlint.layouts.atom.catalogs import Item
+from botlint.layouts.atom.containers import Effect, Inside, chosen, effect_of, matters
+from botlint.layouts.atom.launches import MAX_DEPTH, Launcher, Library, scripts_of
+from botlint.layouts.base import MARK_END, MARK_START, Start, Word
+from botlint.repo.files import join_path
+
+_RUNNER = (
+    "GITHUB_ENV GITHUB_OUTPUT GITHUB_PATH GITHUB_STEP_SUMMARY GITHUB_WORKSPACE GITHUB_SHA GITHUB_RUN_ID GITHUB_REF "
+    "GITHUB_REPOSITORY RUNNER_TEMP HOME PATH USER"
+).split()
+
+CHECKOUT = "/workspace"
+"""Where containers have the checkout."""
+
+VARIABLES = "/container-variables"
+"""The file of variables of a container."""
+
+INSIDE = "__in_container_"
+"""Before the names by which the launch step's script hands the container's variables over."""
+
+Sources = dict[str, tuple[tuple[Span, str], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A step with what its expressions see, and the step of the job that it belongs to."""
+
+    step: Step
+    contexts: Mapping[str, Any]
+    outer: Step
+
+
+class Starts:
+    """Makes the starts of the rows that one launcher takes; what does not depend on the row is made once."""
+
+    def __init__(self, library: Library, launcher: Launcher) -> None:
+        self.library = library
+        self.launcher = launcher
+        last = launcher.chain[-1]
+        self.layers = (last.workflow.env, last.job.env)
+        self.launch = next(step for step in last.job.steps if scripts_of(library, step))
+        earlier = last.job.steps[: last.job.steps.index(self.launch)]
+        self.steps = [step for step in earlier if step.uses is not None or matters(step)]
+        self.fields: dict[str, tuple[tuple[str, ...], ...]] = {}
+        self.sources: Sources = {}
+        for pair in (*self.layers[0], *self.layers[1], *self.launch.env):
+            self.fields[pair.name] = tuple(_row_fields(launcher, pair, len(launcher.chain) - 1))
+            self.sources[pair.name] = ((pair.span, pair.shown),)
+        self.given: dict[str, Any] = {name: Unknown(name) for name in _RUNNER}
+        self.given.update(GITHUB_ACTIONS="true", CI="true", GITHUB_EVENT_NAME=launcher.event)
+        github = Context("github", {"event_name": launcher.event, "event": Context("github.event", {})})
+        unknown = ("needs", "secrets", "steps", "vars", "runner", "job")
+        self.common: dict[str, Any] = {"github": github, **{name: Context(name) for name in unknown}}
+        self.common["strategy"] = Context("strategy", {"job-index": 0})
+        self.above = self._above()
+        self.effects: dict[tuple[object, ...], Effect] = {}
+
+    def start(self, item: Item) -> Start:
+        """The start of one row."""
+        contexts = self._contexts(item)
+        seen = self.given.copy()
+        contexts["env"] = seen
+        for layer in self.layers:
+            _give(layer, contexts, seen)
+        later: dict[str, list[Word]] = {}
+        inside: Mapping[str, Inside] = {}
+        container: Step | None = None
+        for placed in _steps(self.library, self.steps, contexts, None, 0):
+            effect = effect_of(self.effects, placed.step, placed.contexts, item.variables)
+            for name, values in effect.later.items():
+                later.setdefault(name, []).extend(values)
+                seen[name] = chosen(name, later[name])
+            if effect.inside is not None:
+                container, inside = placed.outer, effect.inside
+        _give(self.launch.env, contexts, seen)
+        return self._made(contexts, seen, inside, container)
+
+    def _above(self) -> dict[str, Any]:
+        """What the job with the rows sees, but for its matrix."""
+        given: dict[str, Any] = {}
+        if self.launcher.event == "workflow_dispatch":
+            declared = self.launcher.chain[0].workflow.dispatch_inputs
+            given = {one.name: one.fallback({}) for one in declared.values()}
+        contexts = {**self.common, "inputs": given}
+        for number in range(self.launcher.row_level):
+            job = self.launcher.chain[number].job
+            contexts = self._called(number, {**contexts, "matrix": Context("matrix", _others(job, contexts))})
+        return contexts
+
+    def _contexts(self, item: Item) -> dict[str, Any]:
+        """What the launch job sees for one row."""
+        launcher = self.launcher
+        matrix: Any = item.matrix
+        if len(launcher.row_path) > 1:
+            job = launcher.chain[launcher.row_level].job
+            matrix = Context("matrix", {**_others(job, self.above), launcher.row_path[-1]: item.matrix})
+        contexts = {**self.above, "matrix": matrix}
+        for number in range(launcher.row_level + 1, len(launcher.chain)):
+            contexts = self._called(number - 1, contexts)
+            job = launcher.chain[number].job
+            contexts["matrix"] = Context("matrix", _others(job, contexts))
+        return contexts
+
+    def _called(self, number: int, contexts: Mapping[str, Any]) -> dict[str, Any]:
+        """What the workflow that a level calls sees."""
+        passed = {pair.name.lower(): pair for pair in self.launcher.chain[number].job.inputs}
+        declared = self.launcher.chain[number + 1].workflow.call_inputs or {}
+        inputs = {one.name: _input(one, passed.get(name), contexts) for name, one in declared.items()}
+        return {**self.common, "inputs": inputs}
+
+    def _made(
+        self, contexts: Mapping[str, Any], seen: Mapping[str, Any], inside: Mapping[str, Inside], container: Step | None
+    ) -> Start:
+        """The launch step's script, after the command that starts the container."""
+        run = self.launch.run
+        assert run is not None
+        first = run.node.subspan(0, 0).line if isinstance(run.node, Scalar) else run.node.line
+        values: dict[str, Word] = {name: _word(value) for name, value in seen.items()}
+        sources = self.sources
+        pieces: list[str] = []
+        lines: list[int] = []
+        if container is not None:
+            sources = sources.copy()
+            pieces.append(_start_container(inside, values, sources))
+            lines.append(container.span.line)
+        unknowns: dict[str, Unknown] = {}
+        line = first
+        template = run.template
+        for part in template.parts if template is not None else ():
+            written = isinstance(part, str)
+            value = to_text(part.evaluate(contexts)) if isinstance(part, Expression) else part
+            text = value if isinstance(value, str) else _marked(value, unknowns)
+            pieces.append(text)
+            for _ in range(text.count("\n")):
+                lines.append(line)
+                line += written
+        lines.append(line)
+        script = "".join(pieces)
+        return Start(
+            script, run.node.span, values, (first, 1), tuple(lines), unknowns, sources=sources, fields=self.fields
+        )
+
+
+def _give(pairs: Iterable[Field], contexts: Mapping[str, Any], seen: dict[str, Any]) -> None:
+    """Adds the variables of an `env:`; a later one may read an earlier one."""
+    for pair in pairs:
+        seen[pair.name] = to_text(pair.evaluate(contexts))
+
+
+def _others(job: Job, contexts: Mapping[str, Any]) -> dict[str, Any]:
+    """The axes of a matrix, each with its value where it has only one."""
+    values: dict[str, Any] = {}
+    for axis in job.axes:
+        found = axis.evaluate(contexts)
+        if isinstance(found, list):
+            values[axis.name] = found[0] if len(found) == 1 else Unknown(f"one of {json.dumps(found)[:200]}")
+    return values
+
+
+def _input(one: Input, passed: Field | None, contexts: Mapping[str, Any]) -> Any:
+    value = one.fallback({}) if passed is None else passed.evaluate(contexts)
+    return to_text(value) if one.type == "string" else value
+
+
+def _steps(
+    library: Library, steps: Sequence[Step], contexts: Mapping[str, Any], outer: Step | None, depth: int
+) -> Iterator[_Placed]:
+    """The steps that matter in order, those of local actions in place of the step that uses them."""
+    for step in steps:
+        condition = step.condition
+        if condition is not None and condition.template is not None:
+            single = condition.template.single
+            if single is not None and single.truth(contexts) is False:
+                continue
+        if step.uses is None:
+            if matters(step):
+                yield _Placed(step, contexts, outer or step)
+            continue
+        where = to_text(step.uses.evaluate(contexts))
+        local = isinstance(where, str) and where.startswith("./") and depth < MAX_DEPTH
+        action = library.action(join_path("", where) or "") if local and isinstance(where, str) else None
+        if action is None:
+            continue
+        passed = {pair.name.lower(): pair for pair in step.inputs}
+        inputs = {one.name: _input(one, passed.get(name), contexts) for name, one in action.inputs.items()}
+        yield from _steps(library, action.steps, {**contexts, "inputs": inputs}, outer or step, depth + 1)
+
+
+def _word(value: object) -> Word:
+    if isinstance(value, Partial):
+        return list(value.parts)
+    return value if isinstance(value, str | Unknown | list) else str(value)
+
+
+def _start_container(inside: Mapping[str, Inside], values: dict[str, Word], sources: Sources) -> str:
+    """The command that starts the container, with the checkout in its working directory.
+
+    The values of variables come from variables of their own, so that equal commands are one text for all rows.
+    """
+    listed: list[str] = []
+    options: list[str] = []
+    for name, one in inside.items():
+        values[f"{INSIDE}{name}"] = one.value
+        if one.place is not None:
+            sources[f"{INSIDE}{name}"] = ((one.place, f"{name}={one.value}"),)
+        if one.by_option:
+            options.append(f'-e "{name}=${INSIDE}{name}"')
+        else:
+            listed.append(f'"{name}=${INSIDE}{name}"')
+    written = f"printf '%s\\n' {' '.join(listed)} > {VARIABLES}; " if listed else f": > {VARIABLES}; "
+    mount = f'-v "$GITHUB_WORKSPACE":{CHECKOUT} -w {CHECKOUT}'
+    return f"{written}docker run -d {mount} --env-file {VARIABLES} {' '.join(options)} --name container image\n"
+
+
+def _marked(text: object, unknowns: dict[str, Unknown]) -> str:
+    """A text with marks in the place of what is not known."""
+    pieces: list[str] = []
+    for part in text.parts if isinstance(text, Partial) else (text,):
+        if isinstance(part, Unknown):
+            mark = f"{MARK_START}{len(unknowns)}{MARK_END}"
+            unknowns[mark] = part
+            pieces.append(mark)
+        else:
+            pieces.append(str(part))
+    return "".join(pieces)
+
+
+def _row_fields(launcher: Launcher, pair: Field, level: int) -> Iterator[tuple[str, ...]]:
+    """The fields of the row that a value is made of, through the inputs of called workflows."""
+    for path in pair.references():
+        if path[: len(launcher.row_path)] == launcher.row_path and level == launcher.row_level:
+            yield path[len(launcher.row_path) :]
+        elif path[0] == "inputs" and len(path) > 1 and level > 0:
+            for passed in launcher.chain[level - 1].job.inputs:
+                if passed.name.lower() == path[1].lower():
+                    yield from _row_fields(launcher, passed, level - 1)
