@@ -45,6 +45,7 @@ COMMANDS: dict[str, Registration] = {
     "serve": Registration("botlint.cli.serve:serve", "Review pull requests as a GitHub App."),
     "worker": Registration("botlint.cli.worker:worker", "Do the tasks of an App that runs elsewhere."),
     "init": Registration("botlint.cli.init:init", "Write a settings file that explains itself."),
+    "smoke": Registration("botlint.cli.smoke:smoke", "Start what a job would launch, for minutes."),
     "catalog": Registration("botlint.cli.catalog:catalog", "Show, rebuild and compare the versioned facts."),
 }
 

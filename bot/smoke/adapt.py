@@ -35,7 +35,8 @@ class Dialect:
     """How an engine calls what a run changes, counts or refuses.
 
     `code` are options with which it loads code or settings from a place that the option names; `exact` are options
-    that begin like one of those and are none. `dropped` are options that a run cannot have, with the reason.
+    that begin like one of those and are none. `dropped` are options that a run cannot have, with the reason. `caches`
+    are variables that say where an engine keeps what it compiles.
     """
 
     port: str
@@ -58,6 +59,7 @@ class Dialect:
     added: tuple[tuple[str, str], ...] = ()
     cpu_only: tuple[str, ...] = ()
     no_cpu: tuple[str, ...] = ()
+    caches: tuple[str, ...] = ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")
     variables: Mapping[str, str] = field(default_factory=dict)
     cpu_variables: Mapping[str, str] = field(default_factory=dict)
 
@@ -112,6 +114,7 @@ DIALECTS: Mapping[str, Dialect] = {
         },
         cpu_only=("--dtype", "float32"),
         no_cpu=("--attention-backend", "--moe-backend", "--kv-cache-dtype", "--dtype", "--quantization"),
+        caches=("VLLM_CACHE_ROOT", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"),
         variables={"VLLM_NO_USAGE_STATS": "1", "VLLM_DO_NOT_TRACK": "1"},
         cpu_variables={"VLLM_CPU_KVCACHE_SPACE": "1"},
     ),
@@ -205,15 +208,11 @@ class NoStart:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What the machine gives to a run: a free port, a folder of its own, and the model's `config.json` if it is there.
-
-    `caches` names a folder for each variable that says where an engine keeps what it compiles.
-    """
+    """What the machine gives to a run: a free port, a folder of its own, and the model's `config.json` if it is there."""
 
     port: int
     scratch: str
     config: Json | None = None
-    caches: Mapping[str, str] = field(default_factory=dict)
 
 
 def model_of(plan: Json, honest: Honest) -> str | None:
@@ -601,7 +600,7 @@ class _Work:
         if left_out(name) and name not in self.honest.allow_env:
             scripts.append(shown)
             return
-        if name in self.place.caches and name not in self.honest.allow_env:
+        if name in self.dialect.caches and name not in self.honest.allow_env:
             return
         reason = None if name in self.honest.allow_env else refused(name)
         if reason is None and word is None:
@@ -620,7 +619,8 @@ class _Work:
 
     def _own_variables(self) -> None:
         """Those that a run sets itself."""
-        own = {**self.place.caches, **self.dialect.variables}
+        own = {name: f"{self.place.scratch}/{name.lower()}" for name in self.dialect.caches}
+        own |= self.dialect.variables
         if not self.honest.download:
             own |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
         if self.honest.device == "cpu":
@@ -632,7 +632,7 @@ class _Work:
                 continue
             old = _word(given.get(name)) if isinstance(given, Mapping) and name in given else None
             why = "nothing is downloaded" if name.endswith("_OFFLINE") else "nothing is told to others"
-            if name in self.place.caches:
+            if name in self.dialect.caches:
                 why = "a folder of the run's own, which is removed after it"
             elif name in self.dialect.cpu_variables:
                 why = "development on the CPU"

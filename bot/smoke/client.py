@@ -80,6 +80,22 @@ def ready(target: Target, seconds: float) -> str | None:
     return _run(_ready(target), seconds, "it did not answer in time")
 
 
+def model_name(target: Target, seconds: float) -> str:
+    """What the server calls its model.
+
+    Raises BadAnswer where it names none in time.
+    """
+
+    async def ask() -> str:
+        async with _client(target) as client:
+            return await _model(client)
+
+    try:
+        return asyncio.run(asyncio.wait_for(ask(), seconds))
+    except TimeoutError:
+        raise BadAnswer("/v1/models is not answered in time") from None
+
+
 def load(target: Target, load: Load, concurrency: Sequence[int], seconds: float) -> Loaded:
     """Ask for completions and chat, first to check the answers, then to measure them.
 

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,7 +86,7 @@ class Output(threading.Thread):
     def __init__(self, descriptor: int) -> None:
         super().__init__(daemon=True, name="smoke-output")
         self._descriptor = descriptor
-        self._stop = threading.Event()
+        self._ending = threading.Event()
         self._lock = threading.Lock()
         self._head: list[str] = []
         self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
@@ -104,7 +104,7 @@ class Output(threading.Thread):
             selector.register(self._descriptor, selectors.EVENT_READ)
             while True:
                 ready = selector.select(0.1)
-                if not ready and self._stop.is_set():
+                if not ready and self._ending.is_set():
                     break
                 if ready:
                     data = self._read()
@@ -112,7 +112,7 @@ class Output(threading.Thread):
                         break
                     if data is not None:
                         self._take(data)
-                if self._stop.is_set() and time.monotonic() > self._until:
+                if self._ending.is_set() and time.monotonic() > self._until:
                     break
         with self._lock:
             if self._rest:
@@ -123,7 +123,7 @@ class Output(threading.Thread):
     def finish(self) -> None:
         """Stop reading once nothing is left to read; a process that still writes is not waited for."""
         self._until = time.monotonic() + _READ_ON
-        self._stop.set()
+        self._ending.set()
         self.join(2 * _READ_ON)
 
     @property
@@ -292,14 +292,15 @@ def running(token: str, leader: int | None) -> list[int]:
     """Processes of a run that have not ended: in the leader's session or group, below it, or with the run's mark."""
     seen = {one.pid: one for one in _everyone()}
     mark = f"{MARK}={token}".encode()
+    roots = set() if leader is None else {leader} | _orphans(leader, seen)
     found = {
         one.pid
         for one in seen.values()
         if not one.zombie
         and one.pid != os.getpid()
         and (
-            (leader is not None and leader in (one.pid, one.group, one.session))
-            or (leader is not None and _below(one, leader, seen))
+            not roots.isdisjoint((one.pid, one.group, one.session))
+            or _below(one, roots, seen)
             or _has_mark(one.pid, mark)
         )
     }
@@ -333,9 +334,21 @@ def _everyone() -> list[Seen]:
     return [seen for name in names if name.isdecimal() and (seen := look(int(name))) is not None]
 
 
-def _below(one: Seen, leader: int, seen: Mapping[int, Seen]) -> bool:
-    for _ in range(100):
-        if one.parent == leader:
+def _orphans(leader: int, seen: Mapping[int, Seen]) -> set[int]:
+    """Processes of other sessions that came to us after the leader was started: their own parent is gone."""
+    us, first = seen.get(os.getpid()), seen.get(leader)
+    if us is None or first is None:
+        return set()
+    return {
+        one.pid
+        for one in seen.values()
+        if one.parent == us.pid and one.start >= first.start and one.session not in (us.session, one.parent)
+    }
+
+
+def _below(one: Seen, roots: Collection[int], seen: Mapping[int, Seen]) -> bool:
+    for _ in range(100 if roots else 0):
+        if one.parent in roots:
             return True
         parent = seen.get(one.parent)
         if parent is None or parent.pid == one.pid:
