@@ -54,7 +54,7 @@ _LAUNCH = re.compile(rf"(?<![\w./-])(?:{_SERVER})(?![\w.])|/(?:vllm[ \t]+serve|t
 _MENTION = re.compile(r"vllm|sglang|openai_server|trtllm|dynamo\.", re.IGNORECASE)
 
 _TALKS = frozenset(
-    "echo printf grep pkill pgrep kill killall ps pip pip3 uv which command hash man tail less cat cd git ls".split()
+    "echo printf grep pkill pgrep kill killall ps pip pip3 which command hash man tail less cat cd git ls".split()
 )
 """Programmes that only speak of a server."""
 
@@ -77,14 +77,15 @@ _PLACEHOLDER = re.compile(
     re.VERBOSE,
 )
 _READ = re.compile(r"\$(?:(?P<bare>[A-Za-z_]\w*)|\{[#!]?(?P<name>[A-Za-z_]\w*)(?P<op>:?[-=])?)")
+_SET = re.compile(r"(?<![\w$\"'{.-])([A-Za-z_]\w*)=")
 _RUNNER = re.compile(
-    r"\b(?:uv|poetry|pixi|pipenv)[ \t]+run[ \t]+(?:--?[\w-]+(?:[= \t]+(?!vllm|python|sglang)[^\s\\-]\S*)?[ \t]+)*"
+    r"\b(?:uv|poetry|pixi|pipenv)[ \t]+run[ \t]+(?:--?[\w-]+(?:[= \t]+[^\s\\-]\S*)?[ \t]+)*"
     r"(?=vllm|python|sglang)|\buvx[ \t]+(?:--[\w-]+[ \t]+\S+[ \t]+)*(?=vllm)"
 )
 _ENTRYPOINT = re.compile(
     r"((?:docker|podman)\b[^\n]*\brun\b(?:(?!--entrypoint)[\s\S]){0,4000}?[ \t])"
     r"((?:[\w.-]+(?::[0-9]+)?/)*vllm/vllm-openai[\w-]*(?:[:@][^\s\\]+)?)"
-    r"(?=(?:[ \t]|\\\n)*(?:[\w\ue002'$-]))(?!(?:[ \t]|\\\n)*(?:vllm|bash|sh|python3?|/bin/\w+)\b)"
+    r"(?=(?:[ \t]|\\\n)+(?:[\w\ue002'$-]))(?!(?:[ \t]|\\\n)*(?:vllm|bash|sh|python3?|/bin/\w+)\b)"
 )
 """An image whose entrypoint is `vllm serve`, so that the words behind it are the server's."""
 
@@ -401,9 +402,12 @@ def _sparse(pieces: Iterable[Piece]) -> tuple[int, str]:
 def _values(run: str) -> dict[str, Word]:
     """The variables that a text reads: what nothing in it sets is not known, unless it gives a default."""
     found: dict[str, Word] = {}
+    # What is given to a shell is exported: what the text itself sets is left to it, unless it adds to what is there.
+    names = set(_SET.findall(run))
+    own = {name for name in names if not re.search(rf"\b{name}=[^\n;]{{0,400}}\$\{{?{name}\b", run)}
     for match in _READ.finditer(run):
         name = match["bare"] or match["name"]
-        if match["op"] is None:
+        if match["op"] is None and name not in own:
             found[name] = Unknown(f"nothing in the document sets ${name}")
     return found
 
