@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from botlint.core.finding import Finding, Report, Summary, summarize, with_fingerprints
 from botlint.engine.context import Context
@@ -62,8 +65,24 @@ def _findings(
     failures.update(dict.fromkeys(failed))
     if len(found) > MAX_ALL:
         context.note("budget", f"{len(found):,} findings: only {MAX_ALL:,} are kept")
-    done = with_fingerprints(found[:MAX_ALL])
+    done = with_fingerprints(_with_entries(found[:MAX_ALL], context))
     return done if adjust is None else adjust(done, context)
+
+
+def _with_entries(findings: Sequence[Finding], context: Context) -> Iterator[Finding]:
+    """The findings; one that is about no job but about lines of a config says of which entry they are."""
+    starts: dict[str, list[tuple[int, int, str]]] = {}
+    if any(not one.entries for one in findings):
+        for entry in context.configs.entries.values():
+            starts.setdefault(entry.span.path, []).append((entry.span.line, entry.node.span.end_line, entry.name))
+    for ones in starts.values():
+        ones.sort()
+    for one in findings:
+        at = starts.get(one.span.path, ()) if not one.entries else ()
+        index = bisect_right(at, (one.span.line, sys.maxsize, "")) - 1
+        if index >= 0 and one.span.end_line <= at[index][1]:
+            one = replace(one, entries=(at[index][2],))
+        yield one
 
 
 def brought(base: Iterable[Finding], head: Iterable[Finding]) -> list[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from botlint.engine.views.allocation import VIEW as ALLOCATION
 from botlint.engine.views.arm_comment import VIEW as ARM_COMMENT
+from botlint.engine.views.arm_size import VIEW as ARM_SIZE
 from botlint.engine.views.backend import VIEW as BACKEND
 from botlint.engine.views.base import View
 from botlint.engine.views.changed_entry import VIEW as CHANGED_ENTRY
@@ -29,6 +30,7 @@ from botlint.engine.views.job import VIEW as JOB
 from botlint.engine.views.launcher_path import VIEW as LAUNCHER_PATH
 from botlint.engine.views.model_branch import VIEW as MODEL_BRANCH
 from botlint.engine.views.model_override import VIEW as MODEL_OVERRIDE
+from botlint.engine.views.odd_name import VIEW as ODD_NAME
 from botlint.engine.views.option_key import VIEW as OPTION_KEY
 from botlint.engine.views.pull_dependency import VIEW as PULL_DEPENDENCY
 from botlint.engine.views.pull_request import VIEW as PULL_REQUEST
@@ -80,6 +82,7 @@ VIEWS: tuple[View, ...] = (
     SCRIPT_READ,
     SOURCE_STATEMENT,
     CONFIG_ARM,
+    ARM_SIZE,
     CONFIG_ENTRY,
     RECIPE_ARM,
     RECIPE_ROLE,
@@ -114,6 +117,7 @@ VIEWS: tuple[View, ...] = (
     CHANGED_ENTRY,
     CLIENT_CALL,
     FLAG,
+    ODD_NAME,
     OPTION_KEY,
     BACKEND,
     COMMAND_FLAG,
