@@ -114,7 +114,7 @@ class Context:
             paths = self._planner.configs.paths
             texts = [f"{path}\0{self.files.answer(('read', path))}" for path in paths]
             return digest(
-                "\0".join([*texts, *(repr(job) for job in self._planner.jobs if isinstance(job, CommandJob))])
+                "\0".join([*texts, *(job.identity for job in self._planner.jobs if isinstance(job, CommandJob))])
             )
         if kind == "plans":
             return self._plans_text(self._plans)
@@ -353,7 +353,7 @@ class Context:
         """What an entry says and the rows that come of it; where it is does not matter."""
         own = [job for job in self._jobs_by_entry.get(name, ()) if isinstance(job, CommandJob)]
         if own:
-            return digest(repr(own))
+            return digest("\0".join(job.identity for job in own))
         place = self.place_of_entry(name)
         source = None if place is None else self.files.revision.text(place[0])
         if place is None or source is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from botlint.core.finding import Certainty, Edit, Finding, Fix, JobRef, Related
 from botlint.core.span import Span
@@ -162,9 +163,14 @@ def _named(view: str, core: Core) -> Core:
 
 def _outermost(rule: Rule, names: Sequence[str]) -> tuple[str, ...]:
     """Those of the facts that belong to the outermost view of a rule."""
-    top = lineage(rule.view)[0]
-    outer = full_names(top.name, top.facts)
+    outer = _fact_names(lineage(rule.view)[0].name)
     return tuple(sorted(name for name in names if name in outer))
+
+
+@cache
+def _fact_names(view: str) -> frozenset[str]:
+    """The full names of the facts of a view itself."""
+    return frozenset(full_names(view, lineage(view)[-1].facts))
 
 
 def _identity(core: Core, used: Sequence[str]) -> object:
@@ -216,7 +222,7 @@ def evaluate(rule: Rule, records: Records) -> list[Finding]:
 def _candidates(rule: Rule, records: Records) -> Iterator[Group]:
     """The groups that a rule has to look at: what the innermost record alone rules out is decided once for all."""
     path = lineage(rule.view)
-    facts = full_names(path[-1].name, path[-1].facts)
+    facts = _fact_names(path[-1].name)
     if len(path) < 3 or rule.when is None or not all(name in facts for name in rule.when.names):
         yield from records.groups(rule)
         return

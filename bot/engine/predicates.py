@@ -6,10 +6,10 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 from cel_expr_python import cel
 from cel_expr_python.ext import ext_bindings, ext_math, ext_optional, ext_strings
@@ -35,6 +35,9 @@ MAX_FAULT = 120
 MAX_UNKNOWN_KEYS = 2
 """Keys with an unknown value for which samples are tried."""
 
+MAX_KNOWN = 50_000
+"""Values of one expression that are remembered."""
+
 MAX_SAMPLES = 16
 """Texts that are tried for a key."""
 
@@ -51,6 +54,12 @@ _OTHER_KIND = "No matching overloads"
 """A value that may be of any type (parsed JSON) and is not of the one that the expression takes."""
 
 _LOCATION = re.compile(r"<input>:(\d+):(\d+): (.*)")
+
+
+Part = Literal["whole", "list"] | tuple[str, ...]
+"""What of a fact an expression depends on: all of it, the items of a list, or keys of a map."""
+
+_ABSENT = object()
 
 
 class ExpressionError(Exception):
@@ -156,7 +165,8 @@ class Vocabulary:
             if kind not in (result, "dyn"):
                 raise ExpressionError(f"must be a {result}, is a {kind}")
         names, keys = _mentions(text, self.facts)
-        return Expression(text, compiled, names, keys, self.environment)
+        parts = _parts(text, names, keys, self.facts)
+        return Expression(text, compiled, names, keys, self.environment, parts)
 
 
 def _compile_error(text: str) -> ExpressionError:
@@ -188,6 +198,41 @@ def _mentions(text: str, facts: Mapping[str, Fact]) -> tuple[tuple[str, ...], Ma
     return tuple(names), {name: frozenset(found) for name, found in keys.items()}
 
 
+def _parts(
+    text: str, names: Sequence[str], keys: Mapping[str, frozenset[str]], facts: Mapping[str, Fact]
+) -> tuple[tuple[str, Part], ...] | None:
+    """What the value of an expression depends on: each fact, or the keys of a map that it names.
+
+    None if a part cannot be compared: a value of any type, or a map that is looked at as a whole.
+    """
+    found: list[tuple[str, Part]] = []
+    for name in names:
+        kind = facts[name].type
+        if kind in ("string", "int", "double", "bool"):
+            found.append((name, "whole"))
+        elif kind in ("list<string>", "list<int>"):
+            found.append((name, "list"))
+        elif kind == "map<string,string>" and _only_keys(text, name):
+            found.append((name, tuple(sorted(keys.get(name, ())))))
+        else:
+            return None
+    return tuple(found)
+
+
+def _only_keys(text: str, name: str) -> bool:
+    """Whether an expression looks at single keys of a map only."""
+    for match in _TOKEN.finditer(text):
+        parts = (match["name"] or "").split(".")
+        if ".".join(parts[:2]) != name:
+            continue
+        after, before = text[match.end() :], text[: match.start()]
+        if len(parts) > 3 or (len(parts) == 3 and not after.lstrip().startswith("(")):
+            continue
+        if len(parts) == 3 or not (re.match(rf"\[\??{_STRING}\]", after) or re.search(rf"{_STRING}\s+in\s+$", before)):
+            return False
+    return True
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Expression:
     """A compiled expression: `names` are the facts that it uses, `keys` the keys of map facts that it names."""
@@ -197,7 +242,10 @@ class Expression:
     names: tuple[str, ...]
     keys: Mapping[str, frozenset[str]]
     environment: Any
+    parts: tuple[tuple[str, Part], ...] | None = None
     meter: Meter | None = None
+    known: dict[tuple[object, ...], object | None] = field(default_factory=dict, repr=False)
+    """Values that the expression had, by what they depend on."""
 
     def measured_by(self, meter: Meter | None) -> Expression:
         """The expression, each evaluation of which takes from a meter."""
@@ -217,10 +265,12 @@ class Expression:
 
         Raises RuleFault when it cannot be evaluated for another reason.
         """
-        data = {name: values[name] for name in self.names if name in values}
         open_keys = [
             (name, key) for name, keys in self.keys.items() for key in sorted(keys & unknown.get(name, frozenset()))
         ]
+        if not open_keys and self.parts is not None and self.meter is None:
+            return self._known(values, self.parts)
+        data = {name: values[name] for name in self.names if name in values}
         if not open_keys:
             return self._once(data)
         if len(open_keys) > MAX_UNKNOWN_KEYS:
@@ -235,6 +285,15 @@ class Expression:
             if results[-1] is None or results[-1] != results[0]:
                 return None
         return results[0]
+
+    def _known(self, values: Mapping[str, object], parts: tuple[tuple[str, Part], ...]) -> object | None:
+        key = tuple([_part(values.get(name, _ABSENT), part) for name, part in parts])
+        found = self.known.get(key, _ABSENT)
+        if found is _ABSENT:
+            found = self._once({name: values[name] for name in self.names if name in values})
+            if len(self.known) < MAX_KNOWN:
+                self.known[key] = found
+        return found
 
     def _once(self, data: Mapping[str, object]) -> object | None:
         if self.meter is None:
@@ -262,6 +321,13 @@ class Expression:
     def _fault(self, message: str) -> RuleFault:
         text = " ".join(self.text.split())
         return RuleFault(f"{text if len(text) <= MAX_FAULT else text[:MAX_FAULT] + ELLIPSIS}: {message}")
+
+
+def _part(value: Any, part: Part) -> object:
+    """What an expression depends on of a fact's value, in a form that can be compared."""
+    if part == "whole" or value is _ABSENT:
+        return value
+    return tuple(value) if part == "list" else tuple([value.get(key, _ABSENT) for key in part])
 
 
 def _plain(value: Any) -> object:

@@ -7,8 +7,10 @@ from dataclasses import fields
 from functools import lru_cache
 
 from botlint.catalogs.hardware import find_hardware
+from botlint.catalogs.images import ImageFacts
 from botlint.catalogs.models import ModelFacts, find_model
 from botlint.core.span import Span
+from botlint.engine.analysis.job_image import job_image
 from botlint.engine.context import Context
 from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactType, FactValue, View, whole_line
 from botlint.layouts.base import Job
@@ -183,7 +185,7 @@ def _core(job: Job, plan: LaunchPlan, launch: Launch, node: Hardware | None) -> 
         values["job.exit_text"] = _without_own_names(exit_.message, str(row.get("exp-name", "")))
     values.update(_model(str(row.get("model", ""))))
     values.update(_gpu(str(row.get("runner", "")), launch.runners[0]))
-    values.update(_image(str(row.get("image", ""))))
+    values.update(_image(job_image(job)))
     return Core(job.entry, values, _anchors(job, launch), source=JobSource(job, plan, launch))
 
 
@@ -237,10 +239,7 @@ def _gpu(label: str, runner: str) -> Mapping[str, FactValue]:
 
 
 @lru_cache(maxsize=512)
-def _image(reference: str) -> Mapping[str, FactValue]:
-    from botlint.catalogs.images import resolve_image
-
-    facts = resolve_image(reference)
+def _image(facts: ImageFacts) -> Mapping[str, FactValue]:
     values: dict[str, FactValue] = {
         "image.versions": list(facts.versions),
         "image.certain": facts.certainty == "certain",

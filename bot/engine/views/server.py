@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from botlint.catalogs.catalog import FRAMEWORKS, Catalog, load
-from botlint.catalogs.images import ImageFacts, resolve_image
+from botlint.catalogs.images import ImageFacts
 from botlint.core.span import Span
 from botlint.engine.analysis.command import CATALOGS, Option, read_command, read_json
+from botlint.engine.analysis.job_image import has_to_run_with_all, job_image
 from botlint.engine.analysis.recipe_places import is_recipe, key_place
 from botlint.engine.analysis.serving import NUMBERS, SIZES, TEXTS, Reading, flags_of, serving_facts
 from botlint.engine.context import Context
@@ -53,6 +54,7 @@ def _facts() -> tuple[Fact, ...]:
         Fact("engine", "string", "the engine whose options it takes: vllm, sglang, atom or trtllm; empty for others"),
         Fact("version", "string", "engine version, where the image's tag says it for sure"),
         Fact("versions", "list<string>", "engine versions that the image may have, oldest first"),
+        Fact("all_versions", "bool", "it has to run with each of `versions`: so its layout says"),
         Fact("path", "string", "file that starts it"),
         Fact("path_speculates", "bool", "some job starts a server of this file with options of speculation"),
         Fact("model", "string", "the model that is served: a name or a path"),
@@ -125,14 +127,14 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
     if not isinstance(source, JobSource) or source.launch.server is None:
         return
     server = source.launch.server
-    image = str(source.job.facts.get("image", ""))
+    image = job_image(source.job)
     known = context.once(_interned)
     for role in server.roles or (None,):
         argv = role.argv if role is not None else server.argv
         env = role.env if role is not None else server.env
         where = (role.path, role.line) if role is not None else (server.path, server.line)
         key = (
-            image,
+            *(image.framework, image.version, image.versions, image.certainty, image.custom),
             server.framework,
             role.name if role is not None else "",
             role.workers if role is not None else None,
@@ -175,10 +177,9 @@ def _is_speculative(word: Word) -> bool:
     return text.startswith(("--spec", "--num-spec", "--num_spec"))
 
 
-def _core(server: Server, role: Role | None, image: str, where: tuple[str, int], speculates: bool) -> Core:
+def _core(server: Server, role: Role | None, facts: ImageFacts, where: tuple[str, int], speculates: bool) -> Core:
     engine = CATALOGS.get(server.framework, "") or ("trtllm" if server.framework == "trtllm" else "")
     catalog = load(engine) if engine in FRAMEWORKS else None
-    facts = resolve_image(image)
     versions = facts.versions if facts.framework == engine else ()
     reading = (versions[-1] if versions else catalog.newest) if catalog is not None else None
     argv = role.argv if role is not None else server.argv
@@ -191,6 +192,7 @@ def _core(server: Server, role: Role | None, image: str, where: tuple[str, int],
         "server.path": where[0],
         "server.path_speculates": speculates,
         "server.versions": list(versions),
+        "server.all_versions": has_to_run_with_all(facts),
         "server.argv": [word_text(word) for word in argv],
     }
     if role is not None and role.workers is not None:

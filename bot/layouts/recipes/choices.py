@@ -7,10 +7,11 @@ and offload options that somebody has to turn on are added once each.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from botlint.layouts.recipes.commands import (
+    TRAYS,
     Pick,
     Site,
     allows,
@@ -32,6 +33,7 @@ from botlint.layouts.recipes.hardware import (
     keyed,
     nodes_for,
     runs_variant,
+    single_node_tp,
 )
 from botlint.layouts.recipes.values import Value, at, either, items, number, table
 
@@ -41,11 +43,15 @@ _MAX_POOL = 4
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A pick, and under which variant, strategy and hardware it is shown; `extra` is what was turned on besides."""
+    """A pick, and under which variant, strategy and hardware it is shown; `extra` is what was turned on besides.
+
+    For all of `hardware` the page shows the same.
+    """
 
     pick: Pick
     shown_variant: str
     shown_strategy: str
+    hardware: tuple[str, ...]
     extra: str = ""
 
 
@@ -78,11 +84,12 @@ def shown_hardware(recipe: Value, site: Site, variant: Value) -> list[str]:
 
 def choices(recipe: Value, site: Site) -> Iterator[Choice]:
     """All combinations of a recipe, variant by variant."""
+    named = frozenset(name for key, value in recipe.items() if key != "meta" for name in _named(value))
     for variant, value in table(at(recipe, "variants")).items():
         if not isinstance(value, dict):
             continue
         found: Choice | None = None
-        for hardware in shown_hardware(recipe, site, value):
+        for hardware in alike(recipe, site, value, shown_hardware(recipe, site, value), named):
             for choice in _of_hardware(recipe, site, variant, hardware):
                 found = found or choice
                 yield choice
@@ -90,7 +97,40 @@ def choices(recipe: Value, site: Site) -> Iterator[Choice]:
             yield from _extras(recipe, site, found)
 
 
-def _of_hardware(recipe: Value, site: Site, shown: str, hardware: str) -> Iterator[Choice]:
+def _named(value: Value) -> Iterator[str]:
+    """The keys of all mappings."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _named(inner)
+    elif isinstance(value, tuple):
+        for inner in value:
+            yield from _named(inner)
+
+
+def alike(
+    recipe: Value, site: Site, variant: Value, names: Iterable[str], named: frozenset[str]
+) -> list[tuple[str, ...]]:
+    """Profiles for which all that is shown is the same: none is `named` alone, and the sizes lead to the same."""
+    groups: dict[object, list[str]] = {}
+    for name in names:
+        profile = site.profiles[name]
+        sizes: tuple[object, ...] = ()
+        if name in named or name in TRAYS:
+            sizes = (name,)
+        elif profile.scalable:
+            tp, _ = single_node_tp(recipe, variant, profile, "single_node_tp")
+            wanted = number(at(variant, "vram_minimum_gb"))
+            pools = 0 if fits_twice(profile, variant) or not profile.vram else math.ceil(wanted / profile.vram)
+            sizes = (tp, fits_node(profile, variant), pools)
+        else:
+            sizes = (name,)
+        groups.setdefault((profile.brand, profile.generations, profile.gpu_count, sizes), []).append(name)
+    return [tuple(group) for group in groups.values()]
+
+
+def _of_hardware(recipe: Value, site: Site, shown: str, alike: tuple[str, ...]) -> Iterator[Choice]:
+    hardware = alike[0]
     profile = site.profiles[hardware]
     variant, value = shown, at(recipe, "variants", shown)
     if not profile.scalable and not fits_node(profile, value):
@@ -115,14 +155,16 @@ def _of_hardware(recipe: Value, site: Site, shown: str, hardware: str) -> Iterat
                     return
                 continue
             nodes = max(usual, _nodes(recipe, site, name, profile)) if name == first else 1
-            yield Choice(replace(pick, strategy=name, nodes=nodes, pools=pools), shown, name)
+            yield Choice(replace(pick, strategy=name, nodes=nodes, pools=pools), shown, name, alike)
         elif deploy_type(site, name) == "kv_store_lb":
             composed = _composed(recipe, site, pick, fits, profile)
             if composed is not None:
-                yield Choice(replace(composed, offload=name), shown, name)
+                yield Choice(replace(composed, offload=name), shown, name, alike)
         else:
             nodes = _nodes(recipe, site, name, profile)
-            yield Choice(replace(pick, strategy=name, nodes=max(usual, nodes) if name == first else nodes), shown, name)
+            yield Choice(
+                replace(pick, strategy=name, nodes=max(usual, nodes) if name == first else nodes), shown, name, alike
+            )
 
 
 def _offered(recipe: Value, site: Site, profile: Profile) -> list[str]:
@@ -207,6 +249,7 @@ def _serving(recipe: Value, site: Site, nodes: int) -> str | None:
 def _extras(recipe: Value, site: Site, choice: Choice) -> Iterator[Choice]:
     """What may be turned on besides, each alone, on the hardware that the page opens on."""
     pick = choice.pick
+    alone = replace(choice, hardware=(pick.hardware,))
     profile = site.profiles[pick.hardware]
     for name, feature in table(at(recipe, "features")).items():
         if not allows(feature, "strategies", pick.strategy):
@@ -215,9 +258,9 @@ def _extras(recipe: Value, site: Site, choice: Choice) -> Iterator[Choice]:
         usual = mode_of(recipe, name, pick.variant, profile, None)
         for mode in table(at(feature, "modes")):
             if mode != usual and mode_of(recipe, name, pick.variant, profile, mode) == mode:
-                yield replace(choice, pick=replace(pick, features=on, modes={name: mode}), extra=f"{name}:{mode}")
+                yield replace(alone, pick=replace(pick, features=on, modes={name: mode}), extra=f"{name}:{mode}")
         if on != pick.features:
-            yield replace(choice, pick=replace(pick, features=on), extra=name)
+            yield replace(alone, pick=replace(pick, features=on), extra=name)
     for name in site.offloads:
         if offload_option(recipe, site, pick.strategy, profile, name) is not None:
-            yield replace(choice, pick=replace(pick, offload=name), extra=f"offload:{name}")
+            yield replace(alone, pick=replace(pick, offload=name), extra=f"offload:{name}")

@@ -5,8 +5,8 @@ The order of the parts and what replaces what are those of `src/lib/command-synt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from botlint.documents.yaml import Node
@@ -22,7 +22,8 @@ _TRAY_ONLY = (
 )
 """Variables of pools that only make sense on the trays."""
 
-_TRAYS = frozenset({"gb200", "gb300"})
+TRAYS = frozenset({"gb200", "gb300"})
+"""Profiles for which the site keeps variables that it takes away elsewhere."""
 
 _MODES = ("tp", "tep", "dep")
 
@@ -138,20 +139,6 @@ def _runs(mode: Value, profile: Profile) -> bool:
     return "unsupported" not in (at(gates, profile.generation), at(gates, profile.id))
 
 
-def commands(recipe: Value, site: Site, pick: Pick) -> list[Shown]:
-    """The commands of a pick, node by node or role by role.
-
-    Raises Unreadable where the site fails on the recipe's values.
-    """
-    maker = _Maker(recipe, site, pick)
-    if maker.deploy == "pd_cluster":
-        return [maker.shown(role, role, None) for role in ("prefill", "decode")]
-    if maker.deploy == "multi_node" and pick.nodes > 1:
-        followers = [maker.shown(f"node {rank}", None, rank) for rank in range(1, pick.nodes)]
-        return [maker.shown("head", None, 0), *followers]
-    return [maker.shown("", None, None)]
-
-
 def dedupe(args: Iterable[Value]) -> Args:
     """The last of each option with its value, and every word that belongs to none.
 
@@ -233,57 +220,139 @@ def _last_number(args: Sequence[Value], option: str, otherwise: float) -> float:
         raise Unreadable(f"{option} is no number") from None
 
 
-class _Maker:
-    """Makes the commands of one pick."""
+class Maker:
+    """Makes the commands of one recipe; parts that several picks share are made once."""
+
+    def __init__(self, recipe: Value, site: Site) -> None:
+        self.recipe = recipe
+        self.site = site
+        self._parts: dict[tuple[object, ...], tuple[Value, ...]] = {}
+        self._words: dict[tuple[Value, ...], tuple[Value, ...]] = {}
+        self._same: dict[tuple[Value, ...], tuple[Value, ...]] = {}
+        self._variables: dict[tuple[object, ...], Env] = {}
+
+    def commands(self, pick: Pick, *, followers: bool = True) -> list[Shown]:
+        """The commands of a pick, role by role, or node by node; without `followers` that of the first node only.
+
+        Raises Unreadable where the site fails on the recipe's values.
+        """
+        made = _Pick(self.recipe, self.site, pick)
+        if made.deploy == "pd_cluster":
+            return [self._shown(made, role, role, None) for role in ("prefill", "decode")]
+        if made.deploy == "multi_node" and pick.nodes > 1:
+            ranks = range(1, pick.nodes if followers else 1)
+            head = self._shown(made, "head", None, 0)
+            return [head, *(self._shown(made, f"node {rank}", None, rank) for rank in ranks)]
+        return [self._shown(made, "", None, None)]
+
+    def of_task(self, variant: str, task: Value, profile: Profile) -> list[Shown]:
+        """The command of a task that vllm-omni serves.
+
+        Raises Unreadable where the site fails on the recipe's values.
+        """
+        made = omni_command(self.recipe, variant, task, profile)
+        return [replace(made, words=self._same.setdefault(made.words, made.words), env=self._equal(made.env))]
+
+    def _equal(self, env: Env) -> Env:
+        values = ("", *((name, js_text(value)) for name, (value, _) in env.items()))
+        return self._variables.setdefault(values, env)
+
+    def _shown(self, made: _Pick, name: str, role: str | None, rank: int | None) -> Shown:
+        return Shown(name, rank or 0, self._args(made, role, rank), self._env(made, role), made.model)
+
+    # ------------------------------------------------------------------------------------------------------- words
+
+    def _args(self, made: _Pick, role: str | None, rank: int | None) -> tuple[Value, ...]:
+        """The words of a command; equal ones are one object."""
+        given = (
+            *self._kept(("fixed", *made.key), made.fixed),
+            *items(at(made.owner(role), "vllm_args")),
+            *made.parallelism(role, rank),
+            *self._kept(("overrides", *made.key, made.pick.strategy, role), lambda: made.overrides(role)),
+            *self._kept(("features", *made.key, *made.features_key), made.features),
+            *items(at(made.option, "args")),
+            *(items(at(made.store, "vllm", "vllm_args")) if made.composing else ()),
+            *(items(at(made.store, "pd", role, "args")) if role else ()),
+        )
+        found = self._words.get(given)
+        if found is None:
+            words = tuple(dedupe(given))
+            found = self._words[given] = self._same.setdefault(words, words)
+        return found
+
+    def _kept(self, key: tuple[object, ...], make: Callable[[], Iterable[Value]]) -> tuple[Value, ...]:
+        found = self._parts.get(key)
+        if found is None:
+            found = self._parts[key] = tuple(make())
+        return found
+
+    # ---------------------------------------------------------------------------------------------------- variables
+
+    def _env(self, made: _Pick, role: str | None) -> Env:
+        """The variables of a command; equal ones are one object."""
+        pick, nodes = made.pick, made.pool_nodes(role) if role else 0
+        key = (*made.key, pick.strategy, pick.offload, role, nodes)
+        found = self._variables.get(key)
+        if found is None:
+            found = self._variables[key] = self._equal(made.env(role))
+        return found
+
+
+class _Pick:
+    """One pick of a recipe, with all that its words and variables are made of."""
 
     def __init__(self, recipe: Value, site: Site, pick: Pick) -> None:
         self.recipe = recipe
-        self.site = site
         self.pick = pick
         self.variant = _variant(recipe, pick.variant)
         self.strategy: Value = site.strategies.get(pick.strategy) or {}
         self.profile = site.profiles[pick.hardware]
         self.own = at(recipe, "strategy_overrides", pick.strategy)
-        self.deploy = str(at(self.strategy, "deploy_type") or "")
+        self.deploy = str(self.strategy.get("deploy_type") or "")
         store = site.strategies.get(pick.offload) if pick.offload else None
         self.store: Value = store if at(store, "deploy_type") == "kv_store_lb" else None
         self.composing = self.store is not None and self.deploy != "pd_cluster"
-        self.option = offload_option(recipe, site, pick.strategy, self.profile, pick.offload)
+        self.option = offload_option(recipe, site, pick.strategy, self.profile, pick.offload) if pick.offload else None
         instances = at(self.store, "default_instances")
         self.instances = int(instances) if is_number(instances) and instances else 2
         self.exact = at(self.variant, "hardware_overrides", pick.hardware)
 
-    def shown(self, name: str, role: str | None, rank: int | None) -> Shown:
-        """One command."""
-        model = either(at(self.variant, "model_id"), either(at(self.recipe, "model", "model_id"), "unknown"))
-        return Shown(name, rank or 0, tuple(dedupe(self._args(role, rank))), self._env(role), model)
+    @property
+    def model(self) -> Value:
+        """The model that is served."""
+        return either(at(self.variant, "model_id"), either(at(self.recipe, "model", "model_id"), "unknown"))
 
-    # ------------------------------------------------------------------------------------------------------- words
+    @property
+    def key(self) -> tuple[str, str]:
+        """What most parts depend on."""
+        return self.pick.variant, self.pick.hardware
 
-    def _args(self, role: str | None, rank: int | None) -> Iterator[Value]:
-        yield from items(at(self.recipe, "model", "base_args"))
-        yield from items(at(self.variant, "extra_args"))
-        yield from items(at(self.exact, "extra_args"))
-        yield from items(at(self._owner(role), "vllm_args"))
-        yield from self._parallelism(role, rank)
-        for block in (self.own,) if role is None else (at(self.own, role),):
-            yield from items(at(block, "extra_args"))
-            yield from items(at(block, "vllm_args"))
-        for block in self._hardware_blocks(role):
-            yield from items(at(block, "extra_args"))
-        yield from self._feature_args()
-        if self.option is not None:
-            yield from items(at(self.option, "args"))
-        if self.composing:
-            yield from items(at(self.store, "vllm", "vllm_args"))
-        if self.deploy == "pd_cluster" and role:
-            yield from items(at(self.store, "pd", role, "args"))
+    @property
+    def features_key(self) -> tuple[object, ...]:
+        """What the words of features depend on."""
+        return self.pick.strategy, self.pick.features, tuple(self.pick.modes.items()), self.composing
 
-    def _owner(self, role: str | None) -> Value:
+    def owner(self, role: str | None) -> Value:
         """What of the strategy gives words and variables: a role's part where it has roles."""
         if self.deploy != "pd_cluster":
             return self.strategy
         return at(self.strategy, role) if role else None
+
+    # ------------------------------------------------------------------------------------------------------- words
+
+    def fixed(self) -> Iterator[Value]:
+        """What the recipe and the variant give, whatever the strategy."""
+        yield from items(at(self.recipe, "model", "base_args"))
+        yield from items(at(self.variant, "extra_args"))
+        yield from items(at(self.exact, "extra_args"))
+
+    def overrides(self, role: str | None) -> Iterator[Value]:
+        """What the recipe changes for the strategy and the hardware."""
+        block = self.own if role is None else at(self.own, role)
+        yield from items(at(block, "extra_args"))
+        yield from items(at(block, "vllm_args"))
+        for block in self._hardware_blocks(role):
+            yield from items(at(block, "extra_args"))
 
     def _hardware_blocks(self, role: str | None) -> Iterator[Value]:
         """What a recipe changes on the profile; a strategy's own block replaces those of recipe and variant."""
@@ -297,7 +366,8 @@ class _Maker:
         if role:
             yield at(self.own, role, "hardware_overrides", self.profile.id)
 
-    def _feature_args(self) -> Iterator[Value]:
+    def features(self) -> Iterator[Value]:
+        """What the features that are on give."""
         for name in self.pick.features:
             feature = at(self.recipe, "features", name)
             if not truthy(feature) or not allows(feature, "strategies", self.pick.strategy):
@@ -314,7 +384,8 @@ class _Maker:
                 changed = at(by_generation(at(own, "hardware_overrides"), self.profile), "args")
             yield from items(changed if changed is not None else at(own, "args"))
 
-    def _parallelism(self, role: str | None, rank: int | None) -> Iterator[Value]:
+    def parallelism(self, role: str | None, rank: int | None) -> Iterator[Value]:
+        """How the work is divided."""
         if role is not None:
             yield from self._pool(role)
             return
@@ -379,7 +450,7 @@ class _Maker:
     def _pool(self, role: str) -> Iterator[Value]:
         """How a pool of prefill or decode workers is divided."""
         own, usual, each = at(self.own, role), at(self.strategy, role), self.profile.gpu_count
-        nodes = self._pool_nodes(role)
+        nodes = self.pool_nodes(role)
         head = f"${role.upper()}_NODE_1"
         offered = pool_modes(self.recipe)
         parallelism = str(either(at(own, "parallelism"), either(at(usual, "parallelism"), "tp")))
@@ -410,7 +481,7 @@ class _Maker:
             yield from self._pair("--node-rank", "0")
             yield from self._pair("--master-addr", head)
 
-    def _pool_nodes(self, role: str) -> int:
+    def pool_nodes(self, role: str) -> int:
         """The nodes of a pool; 0 for half of the only one."""
         if self.pick.pools is not None and role in self.pick.pools:
             return self.pick.pools[role]
@@ -418,10 +489,11 @@ class _Maker:
 
     # ---------------------------------------------------------------------------------------------------- variables
 
-    def _env(self, role: str | None) -> Env:
+    def env(self, role: str | None) -> Env:
+        """The variables, later places first where several have one."""
         env: Env = {}
         _assign(env, at(self.recipe, "model", "base_env"), at(self.variant, "extra_env"), at(self.exact, "extra_env"))
-        _assign(env, at(self._owner(role), "env"), at(self.option, "env"))
+        _assign(env, at(self.owner(role), "env"), at(self.option, "env"))
         if self.composing or (role and truthy(at(self.store, "pd"))):
             _assign(env, at(self.store, "vllm", "env"))
         if role:
@@ -429,14 +501,14 @@ class _Maker:
         _assign(env, at(self.own, "env"), at(self.own, role, "env") if role else at(self.own, "extra_env"))
         for block in self._hardware_blocks(role):
             _assign(env, at(block, "extra_env"))
-        if self.deploy == "pd_cluster" and self.profile.id not in _TRAYS:
+        if self.deploy == "pd_cluster" and self.profile.id not in TRAYS:
             for name in _TRAY_ONLY:
                 env.pop(name, None)
         return env
 
     def _devices(self, env: Env, role: str) -> None:
         """Which GPUs of a node a role has, and by which interface its nodes talk."""
-        nodes, count, place = self._pool_nodes(role), self.profile.gpu_count, self.profile.place
+        nodes, count, place = self.pool_nodes(role), self.profile.gpu_count, self.profile.place
         half = count // 2
         if nodes >= 1:
             env["CUDA_VISIBLE_DEVICES"] = (_numbers(0, count), place)

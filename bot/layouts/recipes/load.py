@@ -14,8 +14,8 @@ from botlint.core.unknown import Unknown
 from botlint.documents.yaml import Node, Schema, load_yaml
 from botlint.layouts.base import Command, CommandJob, Loaded, RowPath, Start, Word
 from botlint.layouts.recipes.choices import Choice, choices, is_omni, shown_hardware
-from botlint.layouts.recipes.commands import Pick, Shown, Site, Unreadable, commands, deploy_type, omni_command
-from botlint.layouts.recipes.hardware import Profile, read_profile
+from botlint.layouts.recipes.commands import Maker, Pick, Shown, Site, Unreadable, deploy_type
+from botlint.layouts.recipes.hardware import read_profile
 from botlint.layouts.recipes.images import image_of
 from botlint.layouts.recipes.tasks import tasks_of
 from botlint.layouts.recipes.values import Table, Value, at, js_text, node_of, read, table
@@ -121,6 +121,7 @@ class _Recipe:
         self.site = site
         self.stamp = stamp
         self.problems = problems
+        self.maker = Maker(recipe, site)
         self.name = path.removeprefix(f"{MODELS}/").rpartition(".")[0]
         model = at(recipe, "model")
         self.model_place = model.key("model_id") if isinstance(model, Table) else recipe.block
@@ -137,12 +138,15 @@ class _Recipe:
             variant = at(self.recipe, "variants", choice.pick.variant)
             image = image_of(self.recipe, variant, profile)
             oldest = self._oldest(choice.pick)
-            key = (profile.brand, profile.generation, image, oldest, tuple(map(_identity, shown)))
+            # Equal words and variables of a recipe are one object.
+            whole = tuple((one.role, one.model, id(one.words), id(one.env)) for one in shown)
+            key = (profile.brand, profile.generation, image, oldest, whole)
             one = found.get(key)
             if one is None:
                 one = found[key] = _Found(choice, shown, image, oldest)
             extra = f" {choice.extra}" if choice.extra else ""
-            one.places.append(f"{choice.shown_variant} {choice.shown_strategy} {choice.pick.hardware}{extra}")
+            where = f"{choice.shown_variant} {choice.shown_strategy}"
+            one.places.extend(f"{where} {hardware}{extra}" for hardware in choice.hardware)
         for index, one in enumerate(found.values()):
             yield self._job(index, one)
 
@@ -163,15 +167,15 @@ class _Recipe:
 
     def _served(self) -> Iterator[tuple[Choice, Make]]:
         for choice in choices(self.recipe, self.site):
-            yield choice, partial(commands, self.recipe, self.site, choice.pick)
+            yield choice, partial(self.maker.commands, choice.pick, followers=False)
 
     def _omni(self) -> Iterator[tuple[Choice, Make]]:
         for variant, value in table(at(self.recipe, "variants")).items():
             for hardware in shown_hardware(self.recipe, self.site, value):
                 profile = self.site.profiles[hardware]
-                choice = Choice(Pick(variant, "omni", hardware), variant, "omni")
+                choice = Choice(Pick(variant, "omni", hardware), variant, "omni", (hardware,))
                 for name, task in tasks_of(self.recipe):
-                    yield replace(choice, extra=name), partial(_omni, self.recipe, variant, task, profile)
+                    yield replace(choice, extra=name), partial(self.maker.of_task, variant, task, profile)
 
     # -------------------------------------------------------------------------------------------------------- a job
 
@@ -235,16 +239,6 @@ class _Recipe:
             oldest={"vllm": found.oldest} if found.oldest else {},
             stamp=f"{self.stamp} {index}",
         )
-
-
-def _omni(recipe: Value, variant: str, task: Value, profile: Profile) -> list[Shown]:
-    return [omni_command(recipe, variant, task, profile)]
-
-
-def _identity(shown: Shown) -> object:
-    """What is the same for equal commands."""
-    env = tuple((name, js_text(value)) for name, (value, _) in shown.env.items())
-    return shown.role, js_text(shown.model), shown.words, env
 
 
 def _command(shown: Shown) -> Command:
