@@ -19,6 +19,7 @@ from botlint.engine.keep import KeptParts, load_parts, save_parts
 from botlint.engine.policy import Policy, make_policy
 from botlint.engine.rules import Rule, builtin_rules
 from botlint.engine.settings import read_settings
+from botlint.layouts.commands import load_commands
 from botlint.repo.memory import MemoryFiles
 from botlint.repo.open import open_files
 
@@ -126,7 +127,7 @@ def run_check(
     """
     plan_jobs = KeptPlans(path, settings)
     files = open_files(path, head)
-    if not any(_is_checked(one) for one in files.paths()):
+    if not any(_is_checked(one) for one in files.paths()) and not load_commands(files).jobs:
         raise NothingToCheck("no master config, workflow or script to check")
     policy = make_policy(
         files, read_settings(files), builtin_rules(), lambda known: selected(known, select), with_baseline

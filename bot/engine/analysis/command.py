@@ -143,7 +143,8 @@ def read_json(text: str | None) -> object | None:
     if text is None or len(text) > MAX_JSON:
         return None
     try:
-        value: object = json.loads(text)
+        # A line break inside of a text is a fault of its own; what is around it can still be read.
+        value: object = json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
     return value

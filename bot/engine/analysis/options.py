@@ -21,6 +21,9 @@ MIN_LETTERS = 8
 """Letters of a name of which some may be wrong."""
 
 MAX_EDITS = 2
+AROUND = 16
+"""Characters on each side of a place that is shown."""
+
 MAX_SUCCESSORS = 4
 MAX_NAME = 200
 
@@ -131,6 +134,8 @@ def json_fault(text: str) -> str:
     """What is wrong with the text of a JSON value; empty if nothing is, or it is too long to look at."""
     if len(text) > MAX_JSON:
         return ""
+    if line_break(text)[0]:
+        return ""
     try:
         json.loads(text)
     except ValueError as error:
@@ -138,6 +143,32 @@ def json_fault(text: str) -> str:
     except RecursionError:
         return "nested too deep"
     return ""
+
+
+@lru_cache(maxsize=5_000)
+def line_break(text: str) -> tuple[int, str]:
+    """The character, from 1, at which a line break cuts a text inside of JSON in two, and what is around it.
+
+    0 where nothing but such breaks is wrong, or something else is.
+    """
+    if not text.startswith(("{", "[")) or "\n" not in text or len(text) > MAX_JSON:
+        return 0, ""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        fault = error
+    except (ValueError, RecursionError):
+        return 0, ""
+    else:
+        return 0, ""
+    at = fault.pos
+    try:
+        json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return 0, ""
+    if text[at : at + 1] not in ("\n", "\r"):
+        return 0, ""
+    return at + 1, f"{text[max(0, at - AROUND) : at]}⏎{text[at + 1 : at + 1 + AROUND]}".replace("\n", "⏎")
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

@@ -57,6 +57,7 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
     frame = frame_of(source) or _later_frame(source)
     known = context.once(_interned)
     argv, found = source.argv, source.options
+    catalog = source.catalog if _is_plain(source) else None
     if not found:
         return
     ends = [*(option.index for option in found[1:]), len(argv)]
@@ -74,11 +75,20 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
         name = option.name
         earlier = given.get(name)
         given[name] = option
-        key = (frame, option.spelling, option.values, joined, stray, earlier and earlier.text, earlier is None)
+        by = frame or (catalog.framework if catalog is not None else None)
+        key = (by, option.spelling, option.values, joined, stray, earlier and earlier.text, earlier is None)
         core = known.get(key)
         if core is None:
-            core = known[key] = _core(option, joined, stray, frame, earlier)
+            core = known[key] = _core(option, joined, stray, frame, earlier, catalog)
         yield core
+
+
+def _is_plain(source: ServerSource) -> bool:
+    """Whether a server has the engine's own options only: no wrapper's, plug-in's or sub-command's."""
+    argv, found = source.argv, source.options
+    if source.server.framework in WRAPPED or "--omni" in argv or not found:
+        return False
+    return source.engine == "vllm" or not _model_words(argv[: found[0].index])
 
 
 def _takes_model(frame: Frame | None) -> bool:
@@ -94,7 +104,14 @@ def _model_words(start: Sequence[Word]) -> list[Word]:
     return [word for word in words if word != "serve"]
 
 
-def _core(option: Option, joined: bool, stray: Sequence[Word], frame: Frame | None, earlier: Option | None) -> Core:
+def _core(
+    option: Option,
+    joined: bool,
+    stray: Sequence[Word],
+    frame: Frame | None,
+    earlier: Option | None,
+    catalog: Catalog | None,
+) -> Core:
     values: dict[str, FactValue] = {
         "name": option.name,
         "spelling": option.spelling,
@@ -116,6 +133,11 @@ def _core(option: Option, joined: bool, stray: Sequence[Word], frame: Frame | No
         values |= _by_versions(option.spelling, frame)
         if plain and option.values and not frame.later:
             _judge_value(values, texts, options.uses(option.spelling, frame))
+    elif catalog is not None:
+        values |= _by_releases(option.spelling, catalog)
+    if plain and text is not None:
+        at, around = options.line_break(text)
+        values |= {"break_at": at, "break_text": around}
     spelling = option.spelling
 
     def name(context: Context, chain: Chain) -> Span | None:
@@ -156,6 +178,20 @@ def _by_versions(spelling: str, frame: Frame) -> Mapping[str, FactValue]:
         "deprecated": everywhere and all(use.flag.deprecated is not None for use in read),
         "replaced_by": last.instead or "",
         "dotted": bool(read[-1].path),
+    }
+
+
+@lru_cache(maxsize=20_000)
+def _by_releases(spelling: str, catalog: Catalog) -> Mapping[str, FactValue]:
+    """What the catalog as a whole says about an option of a server whose version is not known."""
+    ends = _frame(catalog, catalog.versions, False, False, False)
+    if options.uses(spelling, _frame(catalog, catalog.versions[-1:], False, False, False)):
+        return {"gone_in": "", "never": False}
+    values: dict[str, FactValue] = {"release": ends.release}
+    _absent(values, spelling, ends)
+    return values | {
+        "gone_in": values["removed_in"],
+        "never": not values["ever"] and not options.uses(spelling, ends),
     }
 
 
@@ -242,6 +278,10 @@ VIEW = View(
         Fact("choices", "list<string>", "values that are taken, empty where any is"),
         Fact("closest_value", "string", "the choice nearest to the value, empty if none is near"),
         Fact("json_fault", "string", "what is wrong with the JSON text, empty if nothing is"),
+        Fact("break_at", "int", "character at which a line break cuts a text inside of JSON in two, 0 if none does"),
+        Fact("break_text", "string", "what stands around that line break"),
+        Fact("gone_in", "string", "release that removed it for good (only where the version is not known), else empty"),
+        Fact("never", "bool", "no release takes it (only where the version is not known)"),
     ),
     anchors={
         "flag": "where the script or recipe gives the option, else the server",

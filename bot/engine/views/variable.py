@@ -89,10 +89,13 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
     for name, word in source.env.items():
         # What no framework owns is the same for all.
         by = frame if name.startswith(prefixes) or _with_prefix(name, frame) else None
-        yield context.kept(("variable", by, name, word), partial(_core, name=name, word=word, frame=by))
+        catalog = source.catalog if frame is None and name.startswith(prefixes) else None
+        engine = "" if catalog is None else catalog.framework
+        make = partial(_core, name=name, word=word, frame=by, catalog=catalog)
+        yield context.kept(("variable", by, engine, name, word), make)
 
 
-def _core(context: Context, name: str, word: Word, frame: Frame | None) -> Core:
+def _core(context: Context, name: str, word: Word, frame: Frame | None, catalog: Catalog | None = None) -> Core:
     values: dict[str, FactValue] = {"name": name}
     value = word if isinstance(word, str) else None
     if value is not None:
@@ -113,6 +116,12 @@ def _core(context: Context, name: str, word: Word, frame: Frame | None) -> Core:
         _judge(values, name, value, own)
         if not values["known"]:
             values["used_here"] = context.value(_is_used, name)
+
+    if catalog is not None and owner == catalog.framework:
+        absence = catalog.absence(name, catalog.newest)
+        read = catalog.variable(name, catalog.newest) is not None
+        values["gone_in"] = "" if read else absence.removed_in or ""
+        values["title"] = catalog.title
 
     def written(context: Context, chain: Chain) -> Span | None:
         return variable_place(context, chain, name, value)
@@ -230,6 +239,8 @@ VIEW = View(
         Fact("ignored", "bool", "every version that the image may have goes on with the default instead of the value"),
         Fact("choices", "list<string>", "values that are taken, empty where any is"),
         Fact("closest_value", "string", "the choice nearest to the value, empty if none is near"),
+        Fact("gone_in", "string", "release that removed it for good (only where the version is not known), else empty"),
+        Fact("title", "string", "the framework's name, where its version is not known"),
         Fact("read_as", "string", "true or false: what a switch is read as; empty for anything else"),
     ),
     anchors={
