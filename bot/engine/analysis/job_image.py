@@ -36,7 +36,7 @@ def _image(image: str, oldest: tuple[tuple[str, str], ...]) -> ImageFacts:
             return replace(
                 facts,
                 framework=framework,
-                certainty="certain",
+                certainty="possible" if custom else "certain",
                 versions=versions,
                 custom=custom,
                 reason=f"it has to run with {version} and every later version",
