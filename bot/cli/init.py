@@ -72,6 +72,8 @@ review:
 #   automatic: false
 #   # The runners whose jobs the node can start, as globs.
 #   runners: ["*mi355x*"]
+#   # The images that may run there, as globs: who writes a pull request chooses among them.
+#   images: ["*"]
 #   # Jobs of one run, and GPUs of one job.
 #   max-jobs: 2
 #   max-gpus: 8

@@ -9,6 +9,8 @@ import click
 
 _COMMANDS = {
     "run": ("botlint.cli.smokerun:run_smoke", "Start one job's server and ask it."),
+    "select": ("botlint.cli.smokeselect:select_jobs", "Choose the jobs of a change that deserve a run."),
+    "jobs": ("botlint.cli.smokejobs:run_jobs", "Start jobs of a pull request on this node, each in its image."),
 }
 
 

@@ -39,6 +39,9 @@ MIN_PHRASE = 8
 MAX_ITEMS = 1_000
 """Entries of one list or mapping of the settings."""
 
+MAX_DEPTH = 4
+"""Lists and mappings inside of each other that an option of a layout may be."""
+
 MAX_SMOKE_JOBS = 8
 """Smoke jobs of one run that settings may ask for: one node starts them one after another."""
 
@@ -99,14 +102,16 @@ class SmokeSettings:
 
     `workflow` is the file of that name in `.github/workflows` of the default branch, `label` asks for a run as the
     command does (empty: no label does), `automatic` starts one for each push of somebody who may write. `runners` are
-    globs of the runners whose jobs the node can start, `max_jobs` and `max_gpus` the budget: jobs of one run, and GPUs
-    of one job. Times are in minutes: until a runner takes the run, and until its end from then on.
+    globs of the runners whose jobs the node can start, `images` of the images that may run there, `max_jobs` and
+    `max_gpus` the budget: jobs of one run, and GPUs of one job. Times are in minutes: until a runner takes the run, and
+    until its end from then on.
     """
 
     workflow: str = "botlint-smoke.yml"
     label: str = "botlint-smoke"
     automatic: bool = False
     runners: tuple[str, ...] = ("*mi355x*",)
+    images: tuple[str, ...] = ("*",)
     max_jobs: int = 2
     max_gpus: int = 8
     queue_timeout: int = 60
@@ -337,7 +342,7 @@ def _label(node: Node) -> str:
     return text
 
 
-def _runners(node: Node) -> tuple[str, ...]:
+def _globs(node: Node) -> tuple[str, ...]:
     found = _list(node, _glob)
     if not found:
         _fail(node.span, "expected one or more globs")
@@ -355,12 +360,22 @@ def _review(node: Node) -> ReviewSettings:
 
 
 def _options(node: Node) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for key, value in _items(node, None):
-        if not isinstance(value, Scalar):
-            _fail(value.span, "expected a text, a number or a truth value")
-        found[key.text] = value.value
-    return found
+    left = [MAX_ITEMS]
+    return {key.text: _plain(value, MAX_DEPTH, left) for key, value in _items(node, None)}
+
+
+def _plain(node: Node, depth: int, left: list[int]) -> object:
+    """A value as plain data, as long as not more than `left` values came together."""
+    left[0] -= 1
+    if left[0] < 0:
+        _fail(node.span, f"more than {MAX_ITEMS} values")
+    if isinstance(node, Scalar):
+        return node.value
+    if not depth:
+        _fail(node.span, "lists and mappings that are nested too deeply")
+    if isinstance(node, SequenceNode):
+        return [_plain(item, depth - 1, left) for item in node.items]
+    return {key.text: _plain(value, depth - 1, left) for key, value in _items(node, None)}
 
 
 def _items(node: Node, allowed: set[str] | None) -> Iterable[tuple[Scalar, Node]]:
@@ -394,7 +409,8 @@ _SMOKE: dict[str, Callable[[Node], object]] = {
     "workflow": _workflow,
     "label": _label,
     "automatic": _truth,
-    "runners": _runners,
+    "runners": _globs,
+    "images": _globs,
     "max-jobs": _number(1, MAX_SMOKE_JOBS),
     "max-gpus": _number(1, MAX_SMOKE_GPUS),
     "queue-timeout": _number(1, MAX_MINUTES),

@@ -61,7 +61,7 @@ def pick(github: GitHub, number: int, head: str, words: Sequence[str], options: 
 
 def budget_of(smoke: SmokeSettings) -> Budget:
     """The budget that settings give."""
-    return Budget(smoke.max_jobs, smoke.max_gpus, smoke.runners)
+    return Budget(smoke.max_jobs, smoke.max_gpus, smoke.runners, smoke.images)
 
 
 def picked_form(selection: Selection, base: str) -> dict[str, Any]:

@@ -19,16 +19,17 @@ from botlint.plan.diff import DiffGroup, PlanDiff
 from botlint.plan.jsonform import plan_form
 from botlint.plan.model import Launch, LaunchPlan
 from botlint.plan.select import Condition, matches_plan, parse_condition, plain
+from botlint.smoke.adapt import DIALECTS
 from botlint.smoke.model import SmokeRequest
 
-FRAMEWORKS = frozenset({"vllm", "sglang", "atom"})
+FRAMEWORKS = frozenset(DIALECTS)
 """Engines whose servers a smoke run can start."""
 
 MAX_JOBS = 2
 MAX_GPUS = 8
 """The budget without another word: jobs of one run, and GPUs of one job."""
 
-RUNNERS = ("*",)
+ANY = ("*",)
 
 MAX_TARGETS = 200
 MAX_STEPS = 40_000
@@ -47,11 +48,12 @@ _WEIGHTS = {"error": 8, "warning": 4, "info": 1}
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a run may take, and on which runners its node can stand in for a job's own."""
+    """What a run may take, on which runners its node can stand in for a job's own, and which images may run there."""
 
     jobs: int = MAX_JOBS
     gpus: int = MAX_GPUS
-    runners: Sequence[str] = RUNNERS
+    runners: Sequence[str] = ANY
+    images: Sequence[str] = ANY
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,8 @@ def select(
         else:
             candidates.append(found)
     picked = _cover(_useful(candidates), [one.weight for one in targets], budget.jobs)
-    return Selection(_chosen(picked, plans, targets), tuple(_left(picked, targets, reasons, budget)))
+    left = dict.fromkeys(_left(picked, targets, reasons, budget))
+    return Selection(_chosen(picked, plans, targets), tuple(left))
 
 
 def find(plans: Iterable[LaunchPlan], ids: Sequence[str], budget: Budget) -> Selection:
@@ -293,6 +296,9 @@ def _candidate(number: int, plan: LaunchPlan, targets: Sequence[Target], budget:
         return "it takes several nodes or servers"
     if launch.server.framework not in FRAMEWORKS:
         return f"servers of {launch.server.framework} are not started by smoke runs"
+    image = plain(plan.job.get("image", ""))
+    if not _matches(image, budget.images):
+        return "its image is none of those that may run here"
     gpus = gpus_of(plan)
     if gpus is None:
         return "its number of GPUs is unknown"
