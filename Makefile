@@ -11,7 +11,7 @@ PYTEST := PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n $(JOBS)
 TYPING := build/typing/botlint
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format typecheck typing unit browser postgres test-slow soak bench bench-review docs refresh-spec clean
+.PHONY: help demo test lint format typecheck typing unit browser postgres test-smoke test-slow soak bench bench-review docs refresh-spec clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -34,10 +34,16 @@ typecheck: $(VENV)/.installed-dev typing  ## mypy --strict
 	$(BIN)/mypy
 
 unit: $(VENV)/.installed-dev browser postgres
-	$(PYTEST) -m 'not slow'
+	$(PYTEST) -m 'not slow and not vllm'
 
 browser:  ## install Chromium, with which pages are tested, where that can be done
 	@tests/browser/install.sh
+
+SMOKE_VENV ?= build/vllm
+
+test-smoke: $(VENV)/.installed-dev  ## smoke runs of a real vLLM on the CPU, which it installs into SMOKE_VENV (3 GB)
+	tests/smoke/install.sh $(SMOKE_VENV) $(PYTHON)
+	BOTLINT_VLLM_PYTHON=$(abspath $(SMOKE_VENV))/bin/python $(PYTEST) -n 0 -m vllm tests/smoke
 
 test-slow: $(VENV)/.installed-dev  ## the tests that take longer than a few seconds
 	$(PYTEST) -m slow

@@ -208,7 +208,7 @@ class NoStart:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What the machine gives to a run: a free port, a folder of its own, and the model's `config.json` if it is there."""
+    """What the machine gives to a run: a free port, a folder of its own, the model's `config.json` if it is there."""
 
     port: int
     scratch: str

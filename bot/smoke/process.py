@@ -257,7 +257,7 @@ def start(argv: Sequence[str], env: Mapping[str, str], folder: Path, token: str,
 def end(child: Child) -> End:
     """End a programme and everything that it started: asked first, killed then. Takes less than 5 seconds."""
     killed = False
-    left = running(child.token, child.pid)
+    left = running(child.token, child.pid, child.start)
     if left:
         for pid in left:
             _send(pid, signal.SIGTERM)
@@ -288,11 +288,14 @@ def end_marked(token: str, leader: Seen | None) -> int:
     return len(everyone)
 
 
-def running(token: str, leader: int | None) -> list[int]:
-    """Processes of a run that have not ended: in the leader's session or group, below it, or with the run's mark."""
+def running(token: str, leader: int | None, since: int | None = None) -> list[int]:
+    """Processes of a run that have not ended: in the leader's session or group, below it, or with the run's mark.
+
+    With `since`, the leader's start, so are orphans that came to this process later.
+    """
     seen = {one.pid: one for one in _everyone()}
     mark = f"{MARK}={token}".encode()
-    roots = set() if leader is None else {leader} | _orphans(leader, seen)
+    roots = (set() if leader is None else {leader}) | (set() if since is None else _orphans(since, seen))
     found = {
         one.pid
         for one in seen.values()
@@ -334,15 +337,15 @@ def _everyone() -> list[Seen]:
     return [seen for name in names if name.isdecimal() and (seen := look(int(name))) is not None]
 
 
-def _orphans(leader: int, seen: Mapping[int, Seen]) -> set[int]:
-    """Processes of other sessions that came to us after the leader was started: their own parent is gone."""
-    us, first = seen.get(os.getpid()), seen.get(leader)
-    if us is None or first is None:
+def _orphans(since: int, seen: Mapping[int, Seen]) -> set[int]:
+    """Processes of other sessions that came to us after a leader was started: their own parent is gone."""
+    us = seen.get(os.getpid())
+    if us is None:
         return set()
     return {
         one.pid
         for one in seen.values()
-        if one.parent == us.pid and one.start >= first.start and one.session not in (us.session, one.parent)
+        if one.parent == us.pid and one.start >= since and one.session not in (us.session, one.parent)
     }
 
 
@@ -369,7 +372,7 @@ def _gone(child: Child, seconds: float, number: signal.Signals | None) -> list[i
     deadline = time.monotonic() + seconds
     while True:
         child.popen.poll()
-        left = running(child.token, child.pid)
+        left = running(child.token, child.pid, child.start)
         for pid in left:
             if number is not None:
                 _send(pid, number)

@@ -257,10 +257,11 @@ class _Run:
 
     def _parse(self, deadline: float) -> tuple[str, dict[str, Any]]:
         output = self.folder.scratch / "parse.json"
+        own = {change.what for change in self.start.changes if change.new is not None}
         asked = {
             "framework": self.start.framework,
             "argv": list(self.start.options),
-            "variables": sorted(self.start.env),
+            "variables": sorted(set(self.start.env) - own),
             "output": str(output),
         }
         said = self._script(
@@ -327,8 +328,8 @@ class _Run:
             raise Failed(f"an error in the log: {errors[0].strip()[:300]}", details=self._said(child))
         number = sum(one.requests for one in loaded.figures)
         details: dict[str, Any] = {"notes": list(loaded.notes), "log-probabilities": loaded.logprobs}
-        if any("the engine counted" in note for note in loaded.notes):
-            raise Failed("; ".join(loaded.notes), details=details)
+        if loaded.wrong:
+            raise Failed("; ".join(loaded.wrong), details=details)
         return f"{number} requests answered" + "".join(f"; {note}" for note in loaded.notes), details
 
     def _evaluate(self, deadline: float) -> tuple[str, dict[str, Any]]:
