@@ -127,7 +127,7 @@ def digest_of_surroundings(planner: Planner) -> str:
 def _job_key(job: Job, surroundings: str) -> str:
     row = json.dumps(job.facts, sort_keys=True, default=str)
     if isinstance(job, CommandJob):
-        row += f"\0{job.start!r}\0{job.versions!r}"
+        row += f"\0{job.stamp}" if job.stamp else f"\0{job.start!r}\0{job.versions!r}"
     return hashlib.blake2b(f"{surroundings}\0{row}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

@@ -89,6 +89,10 @@ class Grid:
     long_mark: str = ""
     skipped: frozenset[str] = field(default_factory=frozenset)
 
+    def is_long(self, model: Mapping[str, Any]) -> bool:
+        """Whether an entry is marked for long requests, of which all concurrencies are one row."""
+        return bool(self.long_mark) and self.long_mark in str(model.get("prefix", ""))
+
 
 def catalog_paths(files: Files) -> list[str]:
     """The paths of what may be catalogs."""
@@ -390,33 +394,44 @@ def _families(reader: _Reader, grid: Grid) -> Iterator[Item]:
         shared = {key: value for key, value in family.items() if key not in ("choice_label", "variants")}
         for number, (at, variant) in enumerate(reader.objects((*path, "variants"))):
             model = {**shared, **variant}
-            owners = {key: at if key in variant else path for key in model}
+            places: dict[RowPath, Span] = {}
+            for key in model:
+                places["model", key] = reader.catalog.span((*(at if key in variant else path), key))
+            owner = at if "env_vars" in variant else path
+            lines = tuple(reader.lines((*owner, "env_vars"))) if "env_vars" in model else ()
+            flat = _Flat(model, reader.catalog.span(at), number, _named(places), lines)
             cases = list(_requests(model, grid))
-            together = bool(grid.long_mark) and grid.long_mark in str(model.get("prefix", ""))
-            groups = _by_lengths(cases) if together else [[case] for case in cases]
+            groups = _by_lengths(cases) if grid.is_long(model) else [[case] for case in cases]
             for group in groups:
-                row: dict[str, object] = {"model": model, "params": group[0], "cases": group}
-                yield _flat(reader, row, model, owners, at, number, group)
+                yield flat.item({"model": model, "params": group[0], "cases": group}, group)
 
 
 def _templates(reader: _Reader, grid: Grid) -> Iterator[Item]:
     """Flat models whose texts are put together from named templates."""
     templates = reader.catalog.data.get("templates")
-    parts = templates if isinstance(templates, dict) else {}
     for path, written in reader.objects(("models",)):
         model = dict(written)
-        owners: dict[str, RowPath] = dict.fromkeys(model, path)
+        places: dict[RowPath, Span] = {("model", key): reader.catalog.span((*path, key)) for key in model}
         lines: list[tuple[str, str, Span]] = []
         for key, separator in (("extra_args", " "), ("env_vars", "\n")):
-            table = parts.get(key)
+            table = templates.get(key) if isinstance(templates, dict) else None
             known = table if isinstance(table, dict) else {}
-            model[key] = _joined(model.get(key, ""), known, separator)
-            for place in _parts(written.get(key, ""), known, (*path, key), key):
+            model[key] = _joined(written.get(key, ""), known, separator)
+            for number, place in enumerate(_parts(written.get(key, ""), known, (*path, key), key)):
+                places["model", f"{key}.{number}" if number else key] = reader.catalog.span(place)
                 if key == "env_vars":
                     lines.extend(reader.lines(place))
+        flat = _Flat(model, reader.catalog.span(path), 0, _named(places), tuple(lines))
         for case in _requests(model, grid):
-            row: dict[str, object] = {"model": model, "params": case}
-            yield _flat(reader, row, model, owners, path, 0, [case], tuple(lines), parts)
+            yield flat.item({"model": model, "params": case}, [case])
+
+
+def _named(places: dict[RowPath, Span]) -> dict[RowPath, Span]:
+    """Places by the names that rules know too."""
+    for key, name in (("tp_size", "tp"), ("path", "model"), ("runner", "runner")):
+        if ("model", key) in places:
+            places[name,] = places["model", key]
+    return places
 
 
 def _joined(value: object, templates: Mapping[str, object], separator: str) -> object:
@@ -433,61 +448,47 @@ def _parts(value: object, templates: Mapping[str, object], path: RowPath, key: s
         yield ("templates", key, value) if value in templates else path
     elif isinstance(value, list):
         for number, part in enumerate(value):
-            yield ("templates", key, part) if part in templates else (*path, number)
+            yield ("templates", key, part) if isinstance(part, str) and part in templates else (*path, number)
 
 
-def _flat(
-    reader: _Reader,
-    row: Mapping[str, object],
-    model: Mapping[str, Any],
-    owners: Mapping[str, RowPath],
-    at: RowPath,
-    number: int,
-    cases: Sequence[Mapping[str, object]],
-    lines: tuple[tuple[str, str, Span], ...] | None = None,
-    templates: Mapping[str, Any] | None = None,
-) -> Item:
-    span = reader.catalog.span
-    places: dict[RowPath, Span] = {}
-    for key, owner in owners.items():
-        places["model", key] = span((*owner, key))
-    if templates is not None:
-        for key in ("extra_args", "env_vars"):
-            known = templates.get(key)
-            table = known if isinstance(known, dict) else {}
-            for index, place in enumerate(_parts(reader.at(at).get(key, ""), table, (*at, key), key)):
-                places["model", f"{key}.{index}" if index else key] = span(place)
-    for key, name in (("tp_size", "tp"), ("path", "model"), ("runner", "runner")):
-        if ("model", key) in places:
-            places[name,] = places["model", key]
-    first = cases[0]
-    concurrencies = [case["concurrency"] for case in cases]
-    known_values: dict[str, object] = {
-        "model": model.get("path") or model.get("source_path"),
-        "runner": model.get("runner"),
-        "isl": first["input_length"],
-        "osl": first["output_length"],
-        "conc": concurrencies[0] if len(concurrencies) == 1 else concurrencies,
-        "tp": model.get("tp_size"),
-    }
-    if lines is None:
-        lines = tuple(reader.lines((*owners["env_vars"], "env_vars"))) if "env_vars" in owners else ()
-    return Item(
-        str(model.get("prefix", "")),
-        span((*owners.get("prefix", at), "prefix")),
-        span(at),
-        number,
-        _scenario(first["input_length"], first["output_length"]),
-        row,
-        {name: value for name, value in known_values.items() if value is not None},
-        places,
-        lines,
-    )
+@dataclass(frozen=True, slots=True)
+class _Flat:
+    """An entry of which every request is a row."""
+
+    model: Mapping[str, Any]
+    span: Span
+    number: int
+    places: Mapping[RowPath, Span]
+    lines: tuple[tuple[str, str, Span], ...]
+
+    def item(self, row: Mapping[str, object], cases: Sequence[Mapping[str, object]]) -> Item:
+        """The row of some requests."""
+        model, first = self.model, cases[0]
+        concurrencies = [case["concurrency"] for case in cases]
+        known: dict[str, object] = {
+            "model": model.get("path") or model.get("source_path"),
+            "runner": model.get("runner"),
+            "isl": first["input_length"],
+            "osl": first["output_length"],
+            "conc": concurrencies[0] if len(concurrencies) == 1 else concurrencies,
+            "tp": model.get("tp_size"),
+        }
+        return Item(
+            str(model.get("prefix", "")),
+            self.places.get(("model", "prefix"), self.span),
+            self.span,
+            self.number,
+            _scenario(first["input_length"], first["output_length"]),
+            row,
+            {name: value for name, value in known.items() if value is not None},
+            self.places,
+            self.lines,
+        )
 
 
 def _requests(model: Mapping[str, Any], grid: Grid) -> Iterator[Mapping[str, object]]:
     """The requests that an entry is measured with, each once."""
-    together = bool(grid.long_mark) and grid.long_mark in str(model.get("prefix", ""))
+    together = grid.is_long(model)
     supported, excluded = _names(model, "supported_input_output_pairs"), _names(model, "excluded_input_output_pairs")
     allowed = _numbers(model.get("supported_concurrency_values"))
     by_pair = model.get("supported_concurrency_values_by_pair")

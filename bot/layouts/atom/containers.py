@@ -58,9 +58,6 @@ class Effect:
     inside: Mapping[str, Inside] | None
 
 
-NO_EFFECT = Effect({}, None)
-
-
 def script_of(step: Step) -> str:
     """The script of a step as it is written; empty without one."""
     return step.run.node.text if step.run is not None and isinstance(step.run.node, Scalar) else ""
@@ -72,27 +69,33 @@ def matters(step: Step) -> bool:
     return "GITHUB_ENV" in text or ("--name" in text and _CONTAINER_RUN.search(text) is not None)
 
 
-def effect_of(
-    known: dict[tuple[object, ...], Effect],
-    step: Step,
-    contexts: Mapping[str, Any],
-    places: tuple[tuple[str, str, Span], ...],
-) -> Effect:
-    """What a step leaves to later ones; steps that see the same have the same effect, which is kept in `known`."""
-    env = contexts["env"]
-    own = {pair.name: to_text(pair.evaluate(contexts)) for pair in step.env}
-    template = step.run.template if step.run is not None else None
-    values = tuple(to_text(one.evaluate(contexts)) for one in (template.expressions if template is not None else ()))
-    names = dict.fromkeys(found[1] or found[3] for found in _PARAMETER.finditer(script_of(step)))
-    key = (id(step), places, values, *own.items(), *((name, own.get(name, env.get(name))) for name in names))
-    found = known.get(key)
-    if found is None:
-        text = _rendered(step, contexts)
-        runs = _CONTAINER_RUN.search(text) is not None and "--name" in text
-        seen = {**env, **own}
-        found = Effect(_set_for_later(text, seen), _inside(step, text, contexts, seen, places) if runs else None)
-        known[key] = found
-    return found
+class Effects:
+    """What steps leave to later ones; steps that see the same have the same effect."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], Effect] = {}
+        self._steps: dict[int, tuple[Step, tuple[str, ...]]] = {}
+
+    def of(self, step: Step, contexts: Mapping[str, Any], places: tuple[tuple[str, str, Span], ...]) -> Effect:
+        """The effect of a step; `places` says where variables of the container are written."""
+        env = contexts["env"]
+        own = {pair.name: to_text(pair.evaluate(contexts)) for pair in step.env}
+        template = step.run.template if step.run is not None else None
+        values = [to_text(one.evaluate(contexts)) for one in (template.expressions if template is not None else ())]
+        # The step is kept with what is known of it, so that no other one can get its identity.
+        names = self._steps.get(id(step))
+        if names is None:
+            found = _PARAMETER.finditer(script_of(step))
+            names = self._steps[id(step)] = (step, tuple(dict.fromkeys(one[1] or one[3] for one in found)))
+        key = (id(step), places, *values, *own.values(), *map(env.get, names[1]))
+        effect = self._known.get(key)
+        if effect is None:
+            text = _rendered(step, contexts)
+            runs = _CONTAINER_RUN.search(text) is not None and "--name" in text
+            seen = {**env, **own}
+            inside = _inside(step, text, contexts, seen, places) if runs else None
+            effect = self._known[key] = Effect(_set_for_later(text, seen), inside)
+        return effect
 
 
 def _rendered(step: Step, contexts: Mapping[str, Any]) -> str:

@@ -76,6 +76,11 @@ class Library:
     _actions: dict[str, Action | None] = field(default_factory=dict)
     _serving: dict[str, bool] = field(default_factory=dict)
 
+    @property
+    def action_paths(self) -> list[str]:
+        """The files of the actions that were read."""
+        return sorted(action.path for action in self._actions.values() if action is not None)
+
     def text(self, path: str) -> str:
         """The text of a file; empty where there is none."""
         found = self._texts.get(path)

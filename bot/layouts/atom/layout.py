@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from botlint.core.span import Problem, Span
 from botlint.documents.expressions import Context
@@ -36,8 +38,23 @@ def _jobs(library: Library, catalog: Catalog, problems: list[Problem]) -> Iterat
     items, refused = rows(catalog, grid, renames="" if launcher is None else launcher.renames)
     problems.extend(refused)
     starts = None if launcher is None else Starts(library, launcher)
-    for item in items:
-        yield _job(starts, catalog, item)
+    made = [_job(starts, catalog, item) for item in items]
+    stamp = _stamp(library, launcher, catalog)
+    for number, job in enumerate(made):
+        yield replace(job, stamp=f"{stamp} {number}")
+
+
+def _stamp(library: Library, launcher: Launcher | None, catalog: Catalog) -> str:
+    """A digest of all that the jobs of a catalog are made of."""
+    levels = () if launcher is None else launcher.chain
+    paths = [catalog.path, *(level.workflow.path for level in levels), *library.action_paths]
+    texts = [f"{path}\0{library.text(path)}" for path in dict.fromkeys(paths)]
+    ways = [f"{level.job.id}" for level in levels]
+    return _digest("\0".join([catalog.form, *ways, *texts]))
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _without_inputs(launcher: Launcher) -> Mapping[str, object]:

@@ -13,7 +13,7 @@ from botlint.documents.expressions import Context, Expression, Partial, to_text
 from botlint.documents.workflow import Field, Input, Job, Step
 from botlint.documents.yaml import Scalar
 from botlint.layouts.atom.catalogs import Item
-from botlint.layouts.atom.containers import Effect, Inside, chosen, effect_of, matters
+from botlint.layouts.atom.containers import Effects, Inside, chosen, matters
 from botlint.layouts.atom.launches import MAX_DEPTH, Launcher, Library, scripts_of
 from botlint.layouts.base import MARK_END, MARK_START, Start, Word
 from botlint.repo.files import join_path
@@ -67,7 +67,11 @@ class Starts:
         self.common: dict[str, Any] = {"github": github, **{name: Context(name) for name in unknown}}
         self.common["strategy"] = Context("strategy", {"job-index": 0})
         self.above = self._above()
-        self.effects: dict[tuple[object, ...], Effect] = {}
+        assert self.launch.run is not None
+        self._run_span = self.launch.run.node.span
+        self.effects = Effects()
+        self._matters: dict[int, bool] = {}
+        self._scripts: dict[tuple[object, ...], tuple[str, tuple[int, ...], dict[str, Unknown]]] = {}
 
     def start(self, item: Item) -> Start:
         """The start of one row."""
@@ -79,8 +83,8 @@ class Starts:
         later: dict[str, list[Word]] = {}
         inside: Mapping[str, Inside] = {}
         container: Step | None = None
-        for placed in _steps(self.library, self.steps, contexts, None, 0):
-            effect = effect_of(self.effects, placed.step, placed.contexts, item.variables)
+        for placed in self._placed(self.steps, contexts, None, 0):
+            effect = self.effects.of(placed.step, placed.contexts, item.variables)
             for name, values in effect.later.items():
                 later.setdefault(name, []).extend(values)
                 seen[name] = chosen(name, later[name])
@@ -88,6 +92,32 @@ class Starts:
                 container, inside = placed.outer, effect.inside
         _give(self.launch.env, contexts, seen)
         return self._made(contexts, seen, inside, container)
+
+    def _placed(
+        self, steps: Sequence[Step], contexts: Mapping[str, Any], outer: Step | None, depth: int
+    ) -> Iterator[_Placed]:
+        """The steps that matter in order, those of local actions in place of the step that uses them."""
+        for step in steps:
+            condition = step.condition
+            if condition is not None and condition.template is not None:
+                single = condition.template.single
+                if single is not None and single.truth(contexts) is False:
+                    continue
+            if step.uses is None:
+                known = self._matters.get(id(step))
+                if known is None:
+                    known = self._matters[id(step)] = matters(step)
+                if known:
+                    yield _Placed(step, contexts, outer or step)
+                continue
+            where = to_text(step.uses.evaluate(contexts))
+            local = isinstance(where, str) and where.startswith("./") and depth < MAX_DEPTH
+            action = self.library.action(join_path("", where) or "") if local and isinstance(where, str) else None
+            if action is None:
+                continue
+            passed = {pair.name.lower(): pair for pair in step.inputs}
+            inputs = {one.name: _input(one, passed.get(name), contexts) for name, one in action.inputs.items()}
+            yield from self._placed(action.steps, {**contexts, "inputs": inputs}, outer or step, depth + 1)
 
     def _above(self) -> dict[str, Any]:
         """What the job with the rows sees, but for its matrix."""
@@ -128,31 +158,41 @@ class Starts:
         """The launch step's script, after the command that starts the container."""
         run = self.launch.run
         assert run is not None
-        first = run.node.subspan(0, 0).line if isinstance(run.node, Scalar) else run.node.line
         values: dict[str, Word] = {name: _word(value) for name, value in seen.items()}
         sources = self.sources
-        pieces: list[str] = []
-        lines: list[int] = []
+        command = ""
         if container is not None:
             sources = sources.copy()
-            pieces.append(_start_container(inside, values, sources))
-            lines.append(container.span.line)
+            command = _start_container(inside, values, sources)
+        parts = run.template.parts if run.template is not None else ()
+        texts = tuple(to_text(part.evaluate(contexts)) for part in parts if isinstance(part, Expression))
+        key = (command, None if container is None else container.index, texts)
+        found = self._scripts.get(key)
+        if found is None:
+            found = self._scripts[key] = self._script(command, container, iter(texts))
+        script, lines, unknowns = found
+        where = (lines[-1] if lines else 1, 1)
+        return Start(script, self._run_span, values, where, lines, unknowns, sources=sources, fields=self.fields)
+
+    def _script(
+        self, command: str, container: Step | None, texts: Iterator[object]
+    ) -> tuple[str, tuple[int, ...], dict[str, Unknown]]:
+        """The text of the script, where each of its lines is written, and what its marks stand for."""
+        run = self.launch.run
+        assert run is not None
+        pieces = [command]
+        lines = [] if container is None else [container.span.line]
         unknowns: dict[str, Unknown] = {}
-        line = first
-        template = run.template
-        for part in template.parts if template is not None else ():
+        line = run.node.subspan(0, 0).line if isinstance(run.node, Scalar) else run.node.line
+        for part in run.template.parts if run.template is not None else ():
             written = isinstance(part, str)
-            value = to_text(part.evaluate(contexts)) if isinstance(part, Expression) else part
+            value = next(texts) if isinstance(part, Expression) else part
             text = value if isinstance(value, str) else _marked(value, unknowns)
             pieces.append(text)
             for _ in range(text.count("\n")):
                 lines.append(line)
                 line += written
-        lines.append(line)
-        script = "".join(pieces)
-        return Start(
-            script, run.node.span, values, (first, 1), tuple(lines), unknowns, sources=sources, fields=self.fields
-        )
+        return "".join(pieces), (*lines, line), unknowns
 
 
 def _give(pairs: Iterable[Field], contexts: Mapping[str, Any], seen: dict[str, Any]) -> None:
@@ -174,30 +214,6 @@ def _others(job: Job, contexts: Mapping[str, Any]) -> dict[str, Any]:
 def _input(one: Input, passed: Field | None, contexts: Mapping[str, Any]) -> Any:
     value = one.fallback({}) if passed is None else passed.evaluate(contexts)
     return to_text(value) if one.type == "string" else value
-
-
-def _steps(
-    library: Library, steps: Sequence[Step], contexts: Mapping[str, Any], outer: Step | None, depth: int
-) -> Iterator[_Placed]:
-    """The steps that matter in order, those of local actions in place of the step that uses them."""
-    for step in steps:
-        condition = step.condition
-        if condition is not None and condition.template is not None:
-            single = condition.template.single
-            if single is not None and single.truth(contexts) is False:
-                continue
-        if step.uses is None:
-            if matters(step):
-                yield _Placed(step, contexts, outer or step)
-            continue
-        where = to_text(step.uses.evaluate(contexts))
-        local = isinstance(where, str) and where.startswith("./") and depth < MAX_DEPTH
-        action = library.action(join_path("", where) or "") if local and isinstance(where, str) else None
-        if action is None:
-            continue
-        passed = {pair.name.lower(): pair for pair in step.inputs}
-        inputs = {one.name: _input(one, passed.get(name), contexts) for name, one in action.inputs.items()}
-        yield from _steps(library, action.steps, {**contexts, "inputs": inputs}, outer or step, depth + 1)
 
 
 def _word(value: object) -> Word:
