@@ -21,6 +21,9 @@ MAX_ERROR = 300
 MAX_ALL = 50_000
 """Findings of one revision."""
 
+MAX_ENTRIES = 50
+"""Entries that a finding about a file names."""
+
 Adjust = Callable[[list[Finding], Context], list[Finding]]
 """What settings, suppressions and the baseline make of findings."""
 
@@ -70,18 +73,25 @@ def _findings(
 
 
 def _with_entries(findings: Sequence[Finding], context: Context) -> Iterator[Finding]:
-    """The findings; one that is about no job but about lines of a config says of which entry they are."""
+    """The findings; one about no job says of which entry its lines of a config are, or which run its recipe."""
     starts: dict[str, list[tuple[int, int, str]]] = {}
     if any(not one.entries for one in findings):
         for entry in context.configs.entries.values():
             starts.setdefault(entry.span.path, []).append((entry.span.line, entry.node.span.end_line, entry.name))
     for ones in starts.values():
         ones.sort()
+    users: dict[str, dict[str, None]] = {}
+    for plan in context.planned:
+        for launch in (plan.launch, *plan.others):
+            if launch.recipe:
+                users.setdefault(launch.recipe, {})[plan.entry] = None
     for one in findings:
         at = starts.get(one.span.path, ()) if not one.entries else ()
         index = bisect_right(at, (one.span.line, sys.maxsize, "")) - 1
         if index >= 0 and one.span.end_line <= at[index][1]:
             one = replace(one, entries=(at[index][2],))
+        elif not one.entries and one.span.path in users:
+            one = replace(one, entries=tuple(users[one.span.path])[:MAX_ENTRIES])
         yield one
 
 

@@ -50,6 +50,7 @@ from botlint.engine.views.sign_off import VIEW as SIGN_OFF
 from botlint.engine.views.size_guard import VIEW as SIZE_GUARD
 from botlint.engine.views.size_option import VIEW as SIZE_OPTION
 from botlint.engine.views.source_statement import VIEW as SOURCE_STATEMENT
+from botlint.engine.views.unguarded_call import VIEW as UNGUARDED_CALL
 from botlint.engine.views.unknown_function import VIEW as UNKNOWN_FUNCTION
 from botlint.engine.views.variable import VIEW as VARIABLE
 from botlint.engine.views.weakened_setting import VIEW as WEAKENED_SETTING
@@ -136,6 +137,7 @@ VIEWS: tuple[View, ...] = (
     REQUIRED_NAME,
     SHELL_FINDING,
     ARM_COMMENT,
+    UNGUARDED_CALL,
     UNKNOWN_FUNCTION,
     FUNCTION_OPTION,
     CONFIG_VALUE,

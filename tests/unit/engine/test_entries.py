@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from botlint.engine.check import check
 from botlint.engine.context import Context
-from botlint.engine.examples import plan_all
+from botlint.engine.examples import example_files, plan_all
 from botlint.engine.rules import builtin_rules
 from botlint.repo.memory import MemoryFiles
 
@@ -35,3 +35,10 @@ def test_what_is_wrong_with_an_entry_names_it() -> None:
     }
     broken = check(Context(MemoryFiles({"configs/demo-master.yaml": CONFIG + "x: [\n"}), plan_all), rules)
     assert [one.entries for one in broken.findings if one.rule == "yaml-parse-error"] == [()]
+
+
+def test_what_is_wrong_with_a_recipe_names_who_runs_it() -> None:
+    rules = [rule for rule in builtin_rules() if rule.name in ("job-exits", "assignment-with-spaces")]
+    files = example_files({"recipe": 'MODEL_ARGS = 1\nvllm serve "$MODEL"\n'})
+    report = check(Context(MemoryFiles(files), plan_all), rules)
+    assert [(one.rule, len(one.entries), one.jobs) for one in report.findings] == [("assignment-with-spaces", 1, ())]
