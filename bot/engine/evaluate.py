@@ -278,7 +278,8 @@ def _applies(rule: Rule, chain: Chain) -> Certainty | None:
     versions = [exact] if isinstance(exact, str) else server.get("server.versions")
     if not isinstance(versions, list) or not versions or not _holds(wanted, versions):
         return None
-    return rule.certainty if isinstance(exact, str) else "possible"
+    sure = isinstance(exact, str) or server.get("server.all_versions") is True
+    return rule.certainty if sure else "possible"
 
 
 def _holds(wanted: VersionRange, versions: Sequence[str]) -> bool:

@@ -214,3 +214,9 @@ class Loaded:
 
     jobs: Sequence[CommandJob] = ()
     problems: tuple[Problem, ...] = ()
+
+
+def command_of(job: Job, role: str) -> Command | None:
+    """The command of a server, or of one of its roles, that the layout knows word by word."""
+    commands = job.start.commands if isinstance(job, CommandJob) else ()
+    return next((one for one in commands if one.role == role), None)

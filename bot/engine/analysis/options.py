@@ -57,6 +57,11 @@ class Frame:
         return self.versions[-1]
 
     @property
+    def each(self) -> bool:
+        """Whether the server has to run with each of several versions, not with one of them that nobody knows."""
+        return self.certain and len(self.versions) > 1
+
+    @property
     def release(self) -> str:
         """The framework and its versions for people."""
         first, last = self.versions[0], self.versions[-1]

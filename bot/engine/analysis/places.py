@@ -13,7 +13,7 @@ from botlint.engine.views.base import Chain, whole_line
 from botlint.engine.views.job import JobSource
 from botlint.engine.views.server import ServerSource
 from botlint.engine.watch import small_value
-from botlint.layouts.base import Command, CommandJob
+from botlint.layouts.base import Command, command_of
 
 MAX_LINE = 4_000
 """Characters of a line that are searched."""
@@ -38,10 +38,9 @@ def variable_place(context: Context, chain: Chain, name: str, value: str | None)
 def _command(chain: Chain) -> Command | None:
     """The server's command, where the layout knows it word by word."""
     job, server = chain[0].source, chain[1].source
-    if not isinstance(job, JobSource) or not isinstance(server, ServerSource) or not isinstance(job.job, CommandJob):
+    if not isinstance(job, JobSource) or not isinstance(server, ServerSource):
         return None
-    role = server.role.name if server.role is not None else ""
-    return next((one for one in job.job.start.commands if one.role == role), None)
+    return command_of(job.job, server.role.name if server.role is not None else "")
 
 
 def start_place(chain: Chain) -> Span | None:

@@ -166,18 +166,35 @@ def _by_versions(spelling: str, frame: Frame) -> Mapping[str, FactValue]:
         return values
     last = read[-1].flag
     everywhere = len(read) == len(frame.versions)
-    return values | {
-        "everywhere": everywhere,
-        "how": read[-1].how,
-        "main": last.name,
-        "kind": last.kind,
-        "type": last.type,
-        "wants_value": all(_wants(use) for use in read),
-        "takes_value": any(use.flag.takes_value or use.path for use in read),
-        "repeats": any(use.flag.repeats for use in read),
-        "deprecated": everywhere and all(use.flag.deprecated is not None for use in read),
-        "replaced_by": last.instead or "",
-        "dotted": bool(read[-1].path),
+    if frame.each and not everywhere:
+        values |= _lasting(spelling, frame)
+    return (
+        {"replaced_by": last.instead or ""}
+        | values
+        | {
+            "everywhere": everywhere,
+            "how": read[-1].how,
+            "main": last.name,
+            "kind": last.kind,
+            "type": last.type,
+            "wants_value": all(_wants(use) for use in read),
+            "takes_value": any(use.flag.takes_value or use.path for use in read),
+            "repeats": any(use.flag.repeats for use in read),
+            "deprecated": everywhere and all(use.flag.deprecated is not None for use in read),
+            "dotted": bool(read[-1].path),
+        }
+    )
+
+
+def _lasting(spelling: str, frame: Frame) -> Mapping[str, FactValue]:
+    """Which of the versions that have to do without exception brought an option, and which removed it for good."""
+    taking = [version for version in frame.versions if frame.catalog.read_flag(spelling, version) is not None]
+    gone = "" if taking[-1] == frame.newest else frame.versions[frame.versions.index(taking[-1]) + 1]
+    return {
+        "oldest": frame.versions[0],
+        "brought_in": "" if taking[0] == frame.versions[0] else taking[0],
+        "gone_in": gone,
+        "replaced_by": options.successor(options.spelled(spelling, frame), frame)[0] if gone else "",
     }
 
 
@@ -280,7 +297,15 @@ VIEW = View(
         Fact("json_fault", "string", "what is wrong with the JSON text, empty if nothing is"),
         Fact("break_at", "int", "character at which a line break cuts a text inside of JSON in two, 0 if none does"),
         Fact("break_text", "string", "what stands around that line break"),
-        Fact("gone_in", "string", "release that removed it for good (only where the version is not known), else empty"),
+        Fact(
+            "gone_in",
+            "string",
+            "release that removed it for good (only where no version is known, or only the oldest), else empty",
+        ),
+        Fact(
+            "brought_in", "string", "version that brought it, if the oldest that has to do does not take it, else empty"
+        ),
+        Fact("oldest", "string", "the oldest version that has to do, where not all that have to do take the option"),
         Fact("never", "bool", "no release takes it (only where the version is not known)"),
     ),
     anchors={

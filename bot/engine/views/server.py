@@ -17,6 +17,7 @@ from botlint.engine.context import Context
 from botlint.engine.views.base import Chain, Core, Fact, FactValue, Family, View, whole_line
 from botlint.engine.views.job import MODEL_FACTS, JobSource, model_values
 from botlint.engine.watch import small_value
+from botlint.layouts.base import command_of
 from botlint.plan.model import Role, Server, Word, word_text
 
 MAX_STEP = 20_000
@@ -249,6 +250,11 @@ def _setting(prefix: str) -> Family:
         spelled = _spelling(server, name) if prefix else name
         if spelled is None:
             return None
+        command = command_of(job.job, server.role.name if server.role is not None else "")
+        if command is not None:
+            # What other files give to all commands is no place of this one.
+            span = command.option_span(spelled) if prefix else command.variable_span(spelled)
+            return span if span is not None and span.path == server.server.path else None
         if server.role is not None:
             role = server.role
             return key_place(context, role.path, role.name, spelled.lstrip("-")) if is_recipe(role.path) else None

@@ -114,6 +114,8 @@ def _core(context: Context, name: str, word: Word, frame: Frame | None, catalog:
     if own is not None:
         values |= {"release": own.release, "certain": own.certain, "custom": own.custom}
         _judge(values, name, value, own)
+        if own.each and values["known"] and own.catalog.variable(name, own.newest) is None:
+            values |= {"gone_in": own.catalog.absence(name, own.newest).removed_in or "", "title": own.catalog.title}
         if not values["known"]:
             values["used_here"] = context.value(_is_used, name)
 
@@ -239,8 +241,12 @@ VIEW = View(
         Fact("ignored", "bool", "every version that the image may have goes on with the default instead of the value"),
         Fact("choices", "list<string>", "values that are taken, empty where any is"),
         Fact("closest_value", "string", "the choice nearest to the value, empty if none is near"),
-        Fact("gone_in", "string", "release that removed it for good (only where the version is not known), else empty"),
-        Fact("title", "string", "the framework's name, where its version is not known"),
+        Fact(
+            "gone_in",
+            "string",
+            "release that removed it for good (only where no version is known, or only the oldest), else empty",
+        ),
+        Fact("title", "string", "the framework's name, where no version is known, or only the oldest"),
         Fact("read_as", "string", "true or false: what a switch is read as; empty for anything else"),
     ),
     anchors={
