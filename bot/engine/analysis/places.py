@@ -8,6 +8,7 @@ from itertools import islice
 
 from botlint.core.span import Span
 from botlint.engine.analysis.recipe_places import is_recipe, key_place
+from botlint.engine.analysis.row_places import row_place
 from botlint.engine.context import Context
 from botlint.engine.views.base import Chain, whole_line
 from botlint.engine.views.job import JobSource
@@ -66,6 +67,9 @@ def _place(context: Context, chain: Chain, name: str, pattern: re.Pattern[str], 
     command = _command(chain)
     if command is not None:
         return command.option_span(name) if name.startswith("-") else command.variable_span(name)
+    own = row_place(context, chain[0].source, name)
+    if own is not None:
+        return own
     role = source.role.name if source.role is not None else ""
     path, line = _start(source)
     if is_recipe(path):

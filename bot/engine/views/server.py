@@ -12,6 +12,7 @@ from botlint.core.span import Span
 from botlint.engine.analysis.command import CATALOGS, Option, read_command, read_json
 from botlint.engine.analysis.job_image import has_to_run_with_all, job_image
 from botlint.engine.analysis.recipe_places import is_recipe, key_place
+from botlint.engine.analysis.row_places import row_place
 from botlint.engine.analysis.serving import NUMBERS, SIZES, TEXTS, Reading, flags_of, serving_facts
 from botlint.engine.context import Context
 from botlint.engine.views.base import Chain, Core, Fact, FactValue, Family, View, whole_line
@@ -255,6 +256,9 @@ def _setting(prefix: str) -> Family:
             # What other files give to all commands is no place of this one.
             span = command.option_span(spelled) if prefix else command.variable_span(spelled)
             return span if span is not None and span.path == server.server.path else None
+        own = row_place(context, job, spelled)
+        if own is not None:
+            return own
         if server.role is not None:
             role = server.role
             return key_place(context, role.path, role.name, spelled.lstrip("-")) if is_recipe(role.path) else None

@@ -117,7 +117,8 @@ def _set_for_later(text: str, env: Mapping[str, Any]) -> dict[str, list[Word]]:
     own: dict[str, set[str]] = {}
     for name, *values in _ASSIGNED.findall(text):
         own.setdefault(name, set()).add(next((one for one in values if one), ""))
-    literal = {name: next(iter(values)) for name, values in own.items() if len(values) == 1}
+    single = {name: next(iter(values)) for name, values in own.items() if len(values) == 1}
+    literal = {name: value for name, value in single.items() if "$" not in value and "`" not in value}
     for name, value in _SET_FOR_LATER.findall(text):
         found.setdefault(name, []).append(_expanded(value, {**env, **dict.fromkeys(own, None), **literal}))
     return found
