@@ -17,6 +17,7 @@ from botlint.engine.context import Context
 from botlint.engine.pull import Pull, PullCommit, Said
 from botlint.engine.rules import Rule
 from botlint.engine.settings import parse_settings
+from botlint.layouts.choose import INFERENCEX, Choice
 from botlint.plan.build import Planner
 from botlint.plan.model import LaunchPlan
 from botlint.repo.memory import MemoryFiles
@@ -38,6 +39,7 @@ _DEFAULT_ENTRY: dict[str, Any] = {
 _DEFAULT_ARM: dict[str, Any] = {"tp": 8, "conc-list": [4]}
 _MARK = re.compile(r"(?:#|//)\s*expect:\s*([a-z0-9][a-z0-9, -]*?)\s*$")
 
+FIRST = Choice(INFERENCEX)
 Apply = Callable[[Fix, Mapping[str, str]], Mapping[str, str]]
 """Applies a fix to texts by path."""
 
@@ -63,7 +65,7 @@ def _run(rule: Rule, example: Mapping[str, Any], apply: Apply | None) -> Iterato
     asked = example.get("pull")
     base = example.get("base", {} if asked is not None else None)
     pull = None if asked is None else example_pull(asked, texts, base or {})
-    found, failures = check_texts(rule, texts, base, pull)
+    found, failures = check_texts(rule, texts, base, pull, Choice(str(example.get("layout", INFERENCEX))))
     yield from failures
     wanted = _expected(rule, texts, example)
     places = sorted((one.span.path, one.span.line, one.message) for one in found)
@@ -96,13 +98,17 @@ def _same(wanted: tuple[str, int, str], place: tuple[str, int, str]) -> bool:
 
 
 def check_texts(
-    rule: Rule, texts: Mapping[str, str], base: Mapping[str, str | None] | None, pull: Pull | None = None
+    rule: Rule,
+    texts: Mapping[str, str],
+    base: Mapping[str, str | None] | None,
+    pull: Pull | None = None,
+    layout: Choice = FIRST,
 ) -> tuple[list[Finding], list[str]]:
     """The findings of one rule in a repository of these files; `base` is what its base revision has instead."""
     before = None
     if base is not None:
-        before = Context(MemoryFiles({**texts, **base}), plan_all)
-    report = check(Context(MemoryFiles(texts), plan_all, before, pull=pull), [rule])
+        before = Context(MemoryFiles({**texts, **base}), plan_all, layout=layout)
+    report = check(Context(MemoryFiles(texts), plan_all, before, pull=pull, layout=layout), [rule])
     return [one for one in report.findings if one.rule == rule.name], list(report.failures)
 
 

@@ -10,12 +10,12 @@ from typing import Literal, NoReturn, TypeVar, get_args
 
 from botlint.core.errors import UsageError
 from botlint.core.finding import SEVERITIES, Severity
+from botlint.core.globs import MAX_GLOB, matches
 from botlint.core.ruleinfo import RuleInfo
 from botlint.core.span import Span
 from botlint.documents.yaml import Mapping as MappingNode
 from botlint.documents.yaml import Node, Scalar, Schema, load_yaml
 from botlint.documents.yaml import Sequence as SequenceNode
-from botlint.engine.globs import MAX_GLOB, matches
 from botlint.layouts.choose import NAMES, Choice
 from botlint.repo.files import Files, is_safe_path
 

@@ -58,9 +58,22 @@ def _load_recipes(files: Files, options: Mapping[str, object]) -> Loaded:
     return load(files, options)
 
 
+def _has_scripts(files: Files) -> bool:
+    from botlint.layouts.plain import recognise
+
+    return recognise(files)
+
+
+def _load_scripts(files: Files, options: Mapping[str, object]) -> Loaded:
+    from botlint.layouts.plain import load
+
+    return load(files, options)
+
+
 KINDS: Mapping[str, Kind] = {
     "atom": Kind(_is_atom, _load_atom),
     "vllm-recipes": Kind(_has_recipes, _load_recipes),
+    "plain": Kind(_has_scripts, _load_scripts),
 }
 """The layouts beside the first, in the order in which they are looked for."""
 

@@ -15,7 +15,7 @@ from botlint.core.span import Problem, Span
 from botlint.core.unknown import Unknown
 from botlint.documents import bash, bash_nodes
 from botlint.documents.markdown import Block, Line, markdown_blocks
-from botlint.layouts.base import CommandJob, Loaded, Start, Word
+from botlint.layouts.base import CommandJob, Loaded, Start
 from botlint.repo.files import Files
 
 MAX_DOCUMENT = 1_000_000
@@ -77,6 +77,12 @@ _PLACEHOLDER = re.compile(
     re.VERBOSE,
 )
 _READ = re.compile(r"\$(?:(?P<bare>[A-Za-z_]\w*)|\{[#!]?(?P<name>[A-Za-z_]\w*)(?P<op>:?[-=])?)")
+_SHELL_OWN = frozenset(
+    "BASH BASH_SOURCE BASH_REMATCH BASH_VERSION BASHPID EUID UID FUNCNAME GROUPS HOSTNAME IFS LINENO OLDPWD OPTARG "
+    "OPTIND OSTYPE PIPESTATUS PPID PWD RANDOM REPLY SECONDS SHLVL _".split()
+)
+"""Variables that the shell itself sets."""
+
 _SET = re.compile(r"(?<![\w$\"'{.-])([A-Za-z_]\w*)=")
 _RUNNER = re.compile(
     r"\b(?:uv|poetry|pixi|pipenv)[ \t]+run[ \t]+(?:--?[\w-]+(?:[= \t]+[^\s\\-]\S*)?[ \t]+)*"
@@ -351,7 +357,7 @@ def _job(reading: _Reading, block: Block, scope: _Scope, start: int, end: int) -
         start=Start(
             run=run,
             run_span=Span(reading.path, first, 1, span.end_line, span.end_column),
-            values=_values(run),
+            values={name: Unknown(f"nothing in the document sets ${name}") for name in unset_variables(run)},
             run_origin=(first, 1),
             unknowns={mark: unknown for mark, unknown in reading.unknowns.items() if mark in run},
             shell="",
@@ -399,17 +405,17 @@ def _sparse(pieces: Iterable[Piece]) -> tuple[int, str]:
     return first, f"{text}\n"
 
 
-def _values(run: str) -> dict[str, Word]:
-    """The variables that a text reads: what nothing in it sets is not known, unless it gives a default."""
-    found: dict[str, Word] = {}
+def unset_variables(text: str) -> list[str]:
+    """The variables that a text reads and does not set: they are whoever's who runs it; not those with a default."""
+    found: dict[str, None] = {}
     # What is given to a shell is exported: what the text itself sets is left to it, unless it adds to what is there.
-    names = set(_SET.findall(run))
-    own = {name for name in names if not re.search(rf"\b{name}=[^\n;]{{0,400}}\$\{{?{name}\b", run)}
-    for match in _READ.finditer(run):
+    names = set(_SET.findall(text))
+    own = {name for name in names if not re.search(rf"\b{name}=[^\n;]{{0,400}}\$\{{?{name}\b", text)}
+    for match in _READ.finditer(text):
         name = match["bare"] or match["name"]
-        if match["op"] is None and name not in own:
-            found[name] = Unknown(f"nothing in the document sets ${name}")
-    return found
+        if match["op"] is None and name not in own and name not in _SHELL_OWN:
+            found[name] = None
+    return list(found)
 
 
 def _images(text: str) -> Iterator[str]:

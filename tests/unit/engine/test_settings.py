@@ -13,9 +13,9 @@ import pytest
 from botlint.cli import main
 from botlint.cli.init import TEMPLATE
 from botlint.core.errors import UsageError
+from botlint.core.globs import matches
 from botlint.core.ruleinfo import RuleInfo
 from botlint.documents.yaml import Schema, load_yaml, to_plain
-from botlint.engine.globs import matches
 from botlint.engine.policy import rule_info
 from botlint.engine.rules import builtin_rules
 from botlint.engine.settings import Settings, SignOff, SmokeSettings, parse_settings, read_settings
@@ -38,7 +38,7 @@ baseline: ci/baseline.json
 require-suppression-reason: true
 languages: [en, zh]
 layout: inferencex
-layout-options: {generator: utils/x.py, depth: 3, strict: true}
+layout-options: {generator: utils/x.py, depth: 3, strict: true, matrix: {TP: [2, 4]}}
 custom-rules: lint/rules
 review:
   first-contact: "Welcome!\\nRead this."
@@ -60,7 +60,12 @@ def test_everything() -> None:
     assert (settings.baseline, settings.custom_rules) == ("ci/baseline.json", "lint/rules")
     assert settings.require_suppression_reason
     assert settings.languages == ("en", "zh")
-    assert settings.layout_options == {"generator": "utils/x.py", "depth": 3, "strict": True}
+    assert settings.layout_options == {
+        "generator": "utils/x.py",
+        "depth": 3,
+        "strict": True,
+        "matrix": {"TP": [2, 4]},
+    }
     review = settings.review
     assert (review.first_contact, review.checklist, review.require_dco) == ("Welcome!\nRead this.", "Checklist", True)
     assert review.sign_off == SignOff("As a PR reviewer", "write")
@@ -189,7 +194,14 @@ def test_the_page_about_settings_names_rules_that_exist() -> None:
         ("version: 1\nlanguages: [en, en]\n", "2:12", "different"),
         ("version: 1\nlanguages: [de]\n", "2:13", "one of en, zh"),
         ("version: 1\nlayout: other\n", "2:9", "one of inferencex"),
-        ("version: 1\nlayout-options: {a: [1]}\n", "2:21", "a number or a truth value"),
+        ("version: 1\nlayout-options: {a: {1: b}}\n", "2:22", "expected a name"),
+        ("version: 1\nlayout-options: {a: [[[[[1]]]]]}\n", "2:25", "nested too deeply"),
+        (
+            "version: 1\nlayout-options: {a: &a [1, 1, 1, 1, 1, 1, 1, 1], b: &b [*a, *a, *a, *a, *a, *a, *a, *a], "
+            "c: &c [*b, *b, *b, *b, *b, *b, *b, *b], d: [*c, *c]}\n",
+            "2:24",
+            "more than 1000 values",
+        ),
         ("version: 1\nversion: 1\n", "2:1", "already on line 1"),
         ("version: 1\nsmoke: true\n", "2:8", "expected a mapping, got 'true'"),
         ("version: 1\nsmoke: {max-jobs: 9}\n", "2:19", "a number from 1 to 8, got '9'"),
@@ -223,7 +235,7 @@ def test_wrong_settings_have_a_place(text: str, place: str, message: str) -> Non
         "version: 1\nbaseline: a/../b\n",
         "version: 1\nbaseline: .GIT/b\n",
         "version: 1\nlanguages: []\n",
-        "version: 1\nlayout-options: {a: {}}\n",
+        "version: 1\nlayout-options: []\n",
         "version: 1\npaths: {exclude: ['']}\n",
         "version: 1\nrequire-suppression-reason: 'yes'\n",
         "version: 1\nsmoke: {}\n",
