@@ -89,8 +89,11 @@ def run_smoke(
     wanted = _with_options(_request(request, given["number"]), given)
     compare = None if given["compare"] is None else _compared(given["compare"], wanted, given)
     work = given["work"] or Path(tempfile.gettempdir()) / f"botlint-smoke-work-{os.getuid()}"
-    signal.signal(signal.SIGTERM, _interrupt)
-    verdict = run(wanted, Machine(work, given["python"], tell=settings.note), compare)
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        verdict = run(wanted, Machine(work, given["python"], tell=settings.note), compare)
+    finally:
+        signal.signal(signal.SIGTERM, before)
     text = _json(verdict_form(verdict))
     if json_file is not None:
         _write(json_file, text, "w")

@@ -26,7 +26,7 @@ MAX_TEXT = 100_000
 _PYTHON = re.compile(r"python(?:3(?:\.\d{1,2})?)?")
 _PYTHON_FLAGS = frozenset({"-u", "-B", "-O"})
 _SCRATCH = ("/tmp/", "/var/tmp/")  # noqa: S108 (how paths begin that a job makes for itself)
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._]+")
 _LOOPBACK = "127.0.0.1"
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from smoking import document_of, plan_of
 
-
 from botlint.cli import main
 from botlint.smoke.jsonform import read_verdict
 from botlint.smoke.model import Verdict

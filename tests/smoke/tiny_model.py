@@ -1,4 +1,4 @@
-"""Makes a tiny model without weights and its tokenizer: `python tiny_model.py FOLDER` (needs the package tokenizers)."""
+"""Makes a tiny model, without weights, with a tokenizer: `python tiny_model.py FOLDER` (needs tokenizers)."""
 
 from __future__ import annotations
 
