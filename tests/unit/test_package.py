@@ -73,6 +73,11 @@ def test_console_script_points_at_run() -> None:
     assert script.load() is run
 
 
+def test_the_package_is_the_command() -> None:
+    done = run_process("-m", "botlint", "--version")
+    assert (done.returncode, done.stdout) == (0, f"botlint {botlint.__version__}\n")
+
+
 @pytest.mark.parametrize("folder", ["bot", "rules", "schemas"])
 def test_every_python_folder_is_packaged(folder: str) -> None:
     names = {"bot": "botlint", "rules": "botlint.rules", "schemas": "botlint.schemas"}
