@@ -85,24 +85,49 @@ review:
 
 @click.command()
 @click.argument("path", required=False, default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--force", is_flag=True, help="Replace a settings file that is there.")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--smoke", is_flag=True, help="Write the workflow of smoke jobs too (docs/smoke.md).")
 @common_options
-def init(settings: Settings, path: Path, force: bool) -> int:
+def init(settings: Settings, path: Path, force: bool, smoke: bool) -> int:
     """Write `.botlint.yaml` with every setting, explained, to PATH (default: the current folder).
 
-    With --output FILE it is written there, or with `--output -` to the terminal.
+    With --output FILE it is written there, or with `--output -` to the terminal; with --smoke that is said of the
+    workflow alone.
     """
     from botlint.engine.settings import SETTINGS_PATH
 
-    if settings.output == "-":
-        click.echo(TEMPLATE, nl=False)
+    if smoke:
+        from botlint.smoke.workflow import PATH, workflow_text
+
+        if settings.output is not None:
+            return _put(settings, Path(settings.output), workflow_text(), force)
+        _put(settings, path / PATH, workflow_text(), force)
+        if (path / SETTINGS_PATH).exists() and not force:
+            settings.note(f"{path / SETTINGS_PATH} stays as it is: it asks for smoke jobs with `smoke: {{}}`")
+            return 0
+        return _put(settings, path / SETTINGS_PATH, with_smoke(TEMPLATE), force)
+    return _put(settings, path / SETTINGS_PATH if settings.output is None else Path(settings.output), TEMPLATE, force)
+
+
+def with_smoke(template: str) -> str:
+    """The settings with those about smoke jobs turned on."""
+    before, begin, after = template.partition("# smoke:\n")
+    lines = [line.replace("# ", "", 1) if line.startswith("#   ") else line for line in after.splitlines()]
+    return before + begin.replace("# ", "") + "".join(f"{line}\n" for line in lines)
+
+
+def _put(settings: Settings, target: Path, text: str, force: bool) -> int:
+    """Write a file that is not there yet. Raises UsageError where something is."""
+    if str(target) == "-":
+        click.echo(text, nl=False)
         return 0
-    target = path / SETTINGS_PATH if settings.output is None else Path(settings.output)
-    if target.is_symlink():
-        raise UsageError(f"{target} is a symbolic link; it is not followed")
+    for part in (target, *target.parents):
+        if part.is_symlink() and (part == target or part.name in (".github", "workflows")):
+            raise UsageError(f"{part} is a symbolic link; it is not followed")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("w" if force else "x", encoding="utf-8", newline="\n") as stream:
-            stream.write(TEMPLATE)
+            stream.write(text)
     except FileExistsError:
         raise UsageError(f"{target} exists; --force replaces it") from None
     except OSError as error:

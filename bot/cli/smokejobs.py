@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import signal
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,6 +52,7 @@ _MOST = 8
 @click.option("--srun", "slurm", multiple=True, metavar="--NAME=VALUE...", help="More options of srun: a partition.")
 @click.option("--nvidia", is_flag=True, help="The GPUs are NVIDIA's (default: AMD's).")
 @click.option("--no-compare", is_flag=True, help="Do not start the same jobs of the base.")
+@click.option("--clean", is_flag=True, help="Start nothing, and clear away what a run that was cut off has left.")
 @click.option("--dry-run", is_flag=True, help="Start nothing, and print the commands.")
 @common_options
 def run_jobs(settings: Settings, /, **given: Any) -> int:
@@ -64,12 +67,19 @@ def run_jobs(settings: Settings, /, **given: Any) -> int:
     from botlint.smoke.result import result_form
 
     head, base, nonce, ids = _asked(given)
+    if given["clean"]:
+        return _clean(given, nonce, ids)
+    signal.signal(signal.SIGTERM, _interrupt)
     with ExitStack() as stack:
         work = given["work"]
         if work is None and given["dry_run"]:
             work = Path("/tmp/botlint-smoke-jobs")  # noqa: S108 (nothing is made there)
         elif work is None:
-            work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="botlint-smoke-jobs-", ignore_cleanup_errors=True)))
+            work = Path(
+                stack.enter_context(
+                    tempfile.TemporaryDirectory(prefix="botlint-smoke-jobs-", ignore_cleanup_errors=True)
+                )
+            )
         node = _node(given, work.absolute())
         ready, unstarted = _ready(settings, given, node, head, base, nonce, ids)
         with settings.open_output() as stream:
@@ -79,6 +89,23 @@ def run_jobs(settings: Settings, /, **given: Any) -> int:
             result = run_all(ready, unstarted, head, base or None, nonce, run=run_command, tell=settings.note)
             stream.write(json.dumps(result_form(result), ensure_ascii=False, allow_nan=False) + "\n")
     return EXIT_CODES[result.verdict]
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    """A workflow that is cancelled ends its steps so; the container is to be ended too."""
+    raise KeyboardInterrupt
+
+
+def _clean(given: dict[str, Any], nonce: str, ids: list[str]) -> int:
+    from botlint.smoke.container import Container, cleanup
+    from botlint.smoke.node import CLEAN, run_command
+
+    node = _node(given, Path("/tmp/botlint-smoke-jobs"))  # noqa: S108 (nothing is made there)
+    for one in ids:
+        box = Container(node.engine, str(node.work / one), f"botlint-smoke-{nonce}-{one}", 1, 1)
+        for command in cleanup(box):
+            run_command(command, CLEAN)
+    return 0
 
 
 def _asked(given: dict[str, Any]) -> tuple[str, str, str, list[str]]:
