@@ -13,7 +13,7 @@ from botlint.engine.context import Context
 from botlint.engine.predicates import MAX_TEXT, full_names
 from botlint.engine.rules import Rule
 from botlint.engine.versions import VersionRange
-from botlint.engine.views.base import Chain, Core
+from botlint.engine.views.base import Chain, Core, no_place
 from botlint.engine.views.job import JobSource
 from botlint.engine.views.registry import lineage
 from botlint.plan.explain import Step
@@ -163,8 +163,14 @@ def _named(view: str, core: Core) -> Core:
 
 def _outermost(rule: Rule, names: Sequence[str]) -> tuple[str, ...]:
     """Those of the facts that belong to the outermost view of a rule."""
-    outer = _fact_names(lineage(rule.view)[0].name)
-    return tuple(sorted(name for name in names if name in outer))
+    return _outer_names(lineage(rule.view)[0].name, tuple(names))
+
+
+@cache
+def _outer_names(view: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of some facts that belong to a view itself."""
+    own = _fact_names(view)
+    return tuple(sorted(name for name in names if name in own))
 
 
 @cache
@@ -301,7 +307,8 @@ def _places(rule: Rule, group: Group, context: Context) -> Iterator[tuple[Core, 
             else:
                 span = inner[name] = chain[owner].span(name, chain, context)
             if span is not None:
-                yield core, span
+                # What a description says is in no file.
+                yield core, span if span.path else no_place()
                 break
 
 
@@ -323,7 +330,7 @@ def _finding(rule: Rule, span: Span, one: _Merged, context: Context) -> Finding:
     related = []
     for name, template in rule.related:
         where = _span(rule, name, one.chain, context)
-        if where is not None and where != span:
+        if where is not None and where != span and where.path:
             related.append(Related(where, template.render(one.values, one.unknown)))
     steps = _proof(rule, one, context)
     if ENDING in rule.proof_texts:
@@ -371,7 +378,7 @@ def _proof(rule: Rule, one: _Merged, context: Context) -> list[Step]:
 
 def _step_text(step: Step) -> str:
     text = " ".join(step.text.split())
-    return f"{step.span.path}:{step.span.line}  {text}{f'  ({step.note})' if step.note else ''}"
+    return f"{step.span.path or 'description'}:{step.span.line}  {text}{f'  ({step.note})' if step.note else ''}"
 
 
 def _fix(rule: Rule, one: _Merged, context: Context) -> Fix | None:

@@ -266,7 +266,10 @@ class Expression:
         Raises RuleFault when it cannot be evaluated for another reason.
         """
         open_keys = [
-            (name, key) for name, keys in self.keys.items() for key in sorted(keys & unknown.get(name, frozenset()))
+            (name, key)
+            for name, keys in (self.keys.items() if unknown else ())
+            if name in unknown
+            for key in sorted(keys & unknown[name])
         ]
         if not open_keys and self.parts is not None and self.meter is None:
             return self._known(values, self.parts)

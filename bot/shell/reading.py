@@ -229,6 +229,8 @@ def _store_read(
 
 def _read_fields(line: str, ifs: str, raw: bool, limit: int | None) -> list[str]:
     """Splits a line as `read` does: the last name takes the rest."""
+    if not ifs and (raw or "\\" not in line):
+        return [line] if line else []
     marked: list[tuple[str, bool]] = []
     i = 0
     while i < len(line):
