@@ -75,6 +75,8 @@ def work_folder(path: Path) -> Iterator[WorkFolder]:
     """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.stat().st_uid != os.getuid():
+            raise CannotFinish(f"the folder {path} is somebody else's")
         lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise CannotFinish(f"cannot use the folder {path}: {error.strerror}") from error

@@ -26,16 +26,12 @@ from smoking import (
 )
 
 from botlint.core.errors import CannotFinish
-from botlint.smoke.model import Stage, Verdict
+from botlint.smoke.model import Load, Stage, Verdict
 from botlint.smoke.run import run
 from botlint.smoke.state import work_folder
 
 PASSED = 5
 """Seconds by which a stage may pass its limit."""
-
-
-def scratch_folders() -> set[Path]:
-    return set(Path(tempfile.gettempdir()).glob("botlint-smoke-????????"))
 
 
 def within_limits(verdict: Verdict) -> bool:
@@ -97,14 +93,15 @@ def test_a_server_that_works_passes_with_figures_that_it_counted_too(tmp_path: P
     ],
 )
 def test_a_server_that_misbehaves_fails_in_time(
-    tmp_path: Path, mode: str, stage: Stage, reason: str, signature: str | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, stage: Stage, reason: str, signature: str | None
 ) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     hopeless = mode in ("garbage", "silent")
     limits = replace(LIMITS, serve=2, load=2) if hopeless else LIMITS
     if hopeless and stage == "load":
         limits = replace(limits, serve=60)
-    before = scratch_folders()
-    verdict = run(request_of(plan_of("--fake", mode), limits=limits), machine_of(tmp_path))
+    load = Load(isl=24, osl=4, requests=3, concurrency=(1,))
+    verdict = run(request_of(plan_of("--fake", mode), limits=limits, load=load), machine_of(tmp_path))
     assert (verdict.verdict, verdict.stage) == ("fail", stage), verdict
     assert reason in verdict.reason
     assert status(verdict, stage) == ("timeout" if "within the limit" in reason else "failed")
@@ -113,7 +110,7 @@ def test_a_server_that_misbehaves_fails_in_time(
     assert within_limits(verdict)
     assert verdict.log.tail
     assert verdict.log.cut == (mode == "floods")
-    assert scratch_folders() <= before
+    assert not list(tmp_path.glob("botlint-smoke-*"))
 
 
 def test_a_server_that_hangs_and_ignores_its_end_is_killed_in_time(tmp_path: Path) -> None:
@@ -176,6 +173,43 @@ def test_a_machine_without_the_engine_is_to_blame(tmp_path: Path) -> None:
     assert "no vllm on this machine" in verdict.reason
 
 
+def test_a_probe_that_hangs_is_ended_and_blames_the_machine(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("import time\ntime.sleep(1000)\n", encoding="utf-8")
+    machine = machine_of(tmp_path)
+    machine = replace(machine, environment={**machine.environment, "PYTHONPATH": str(tmp_path)})
+    verdict = run(request_of(plan_of(), stages=("probe", "parse"), limits=replace(LIMITS, probe=1)), machine)
+    assert (verdict.verdict, verdict.stage, status(verdict, "probe")) == ("infrastructure", "probe", "timeout")
+    assert status(verdict, "parse") == "skipped"
+    assert within_limits(verdict)
+
+
+def test_an_evaluation_loads_real_weights_and_gives_scores(tmp_path: Path) -> None:
+    verdict = run(request_of(plan_of(), stages=("evaluate",), eval_limit=7), machine_of(tmp_path))
+    assert verdict.verdict == "pass", verdict
+    assert [one.name for one in verdict.stages] == ["serve", "evaluate", "stop"]
+    assert verdict.evaluation == {"exact_match,strict-match": 0.5, "questions": 7}
+    assert "--load-format" not in verdict.argv
+
+
+def test_a_run_that_is_asked_to_end_ends_its_server(tmp_path: Path) -> None:
+    folder, work, plans = fake_bin(tmp_path / "bin"), tmp_path / "work", tmp_path / "plans.json"
+    plans.write_text(json.dumps(document_of(plan_of("--fake", "silent"))), encoding="utf-8")
+    command = [sys.executable, "-c", "from botlint.cli import run; run()", "smoke", "run", str(plans)]
+    asked = subprocess.Popen(
+        [*command, "--device", "cpu", "--work", str(work), "--stages", "serve,load,stop"],
+        env={**os.environ, **fake_environment(folder)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    while "pid" not in (state := json.loads(wait_for(work / "state.json"))):
+        pass
+    asked.send_signal(signal.SIGTERM)
+    assert asked.wait(60) == 130
+    assert not alive(state["pid"])
+    assert not Path(state["scratch"]).exists()
+    assert not (work / "state.json").exists()
+
+
 def test_a_base_revision_is_run_first_and_compared_with(tmp_path: Path) -> None:
     machine = machine_of(tmp_path)
     base = request_of(plan_of(), head="b" * 40)
@@ -220,7 +254,8 @@ def test_after_a_run_that_was_killed_the_next_one_clears_up_and_works(tmp_path: 
         stderr=subprocess.DEVNULL,
     )
     left = int(wait_for(note))
-    state = json.loads(wait_for(work / "state.json"))
+    while "pid" not in (state := json.loads(wait_for(work / "state.json"))):
+        pass
     killed.send_signal(signal.SIGKILL)
     killed.wait(30)
     assert alive(left)

@@ -1,0 +1,1 @@
+"""Stands for lm-eval in tests."""
