@@ -17,6 +17,7 @@ from botlint.documents.yaml import YamlDocument, load_yaml
 from botlint.engine.watch import VALUES, Question, Watch, WatchedFiles, digest
 from botlint.layouts.base import CommandJob
 from botlint.layouts.choose import AUTOMATIC, Choice
+from botlint.layouts.commands import DESCRIPTION, document_commands, is_described
 from botlint.plan.build import Planner
 from botlint.plan.explain import Explainer
 from botlint.plan.model import LaunchPlan
@@ -307,9 +308,18 @@ class Context:
     @cached_property
     def _read_commands(self) -> tuple[list[CommandJob], list[LaunchPlan]]:
         jobs = list(self._planner.commands)
+        if self._pull is not None:
+            jobs += document_commands("", self._pull.body, DESCRIPTION).jobs
         plans = self.plan_jobs(self._planner, jobs) if jobs else []
         served = [(job, plan) for job, plan in zip(jobs, plans, strict=False) if plan.launch.outcome == "serves"]
         return [job for job, _ in served], [plan for _, plan in served]
+
+    @property
+    def described(self) -> list[tuple[Job, LaunchPlan]]:
+        """The launch commands of the description of the pull request under review, with their plans."""
+        self.ask(("pull",))
+        pairs = zip(*self._read_commands, strict=True)
+        return [(job, plan) for job, plan in pairs if is_described(job.entry)]
 
     @property
     def _commands(self) -> list[CommandJob]:

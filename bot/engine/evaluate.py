@@ -16,6 +16,7 @@ from botlint.engine.versions import VersionRange
 from botlint.engine.views.base import Chain, Core, no_place
 from botlint.engine.views.job import JobSource
 from botlint.engine.views.registry import lineage
+from botlint.layouts.commands import is_described
 from botlint.plan.explain import Step
 
 MAX_RELATED = 12
@@ -327,6 +328,8 @@ def _span(rule: Rule, name: str, chain: Chain, context: Context) -> Span | None:
 
 def _finding(rule: Rule, span: Span, one: _Merged, context: Context) -> Finding:
     refs = sorted({_reference(source) for source in one.jobs})
+    # What a description shows is not what runs: it is told, and blocks nothing.
+    shown = bool(refs) and all(is_described(ref.entry) for ref in refs)
     related = []
     for name, template in rule.related:
         where = _span(rule, name, one.chain, context)
@@ -341,7 +344,7 @@ def _finding(rule: Rule, span: Span, one: _Merged, context: Context) -> Finding:
     return Finding(
         rule=rule.name,
         severity=rule.severity,
-        certainty=one.certainty,
+        certainty="possible" if shown else one.certainty,
         message=one.message,
         span=span,
         subject=one.subject,

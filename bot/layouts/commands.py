@@ -34,6 +34,9 @@ ENDINGS = (".md", ".mdx", ".markdown")
 
 SCENARIO = "command"
 
+DESCRIPTION = "description"
+"""What stands for a path in the names of commands of a pull request's description."""
+
 _SHELLS = frozenset(
     "bash sh shell zsh ksh console shell-session shellsession shellscript terminal text txt plaintext none cmd".split()
 )
@@ -116,6 +119,7 @@ class _Reading:
     """What was read of a document so far."""
 
     path: str
+    name: str
     known: list[_Known] = field(default_factory=list)
     images: dict[str, None] = field(default_factory=dict)
     pins: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -143,19 +147,24 @@ def load_commands(files: Files) -> Loaded:
     return Loaded(jobs, tuple(problems))
 
 
+def is_described(entry: str) -> bool:
+    """Whether a command's name is that of one of a pull request's description."""
+    return entry.startswith(f"{DESCRIPTION}#")
+
+
 def may_launch(text: str) -> bool:
     """Whether a text can have a launch command at all."""
     return _MENTION.search(text) is not None and _LAUNCH.search(text) is not None
 
 
-def document_commands(path: str, text: str) -> Loaded:
-    """The commands of one document in their order; never raises.
+def document_commands(path: str, text: str, name: str = "") -> Loaded:
+    """The commands of one document in their order; never raises. A document that is no file has a `name` instead.
 
     A block of code that is not bash up to its end gives those before the fault, and a problem.
     """
     if len(text) > MAX_DOCUMENT:
         return Loaded((), (Problem(f"more than {MAX_DOCUMENT:,} characters", Span(path, 1, 1, 1, 1), "document"),))
-    reading = _Reading(path)
+    reading = _Reading(path, name or path)
     for block in markdown_blocks(text):
         lines = _command_lines(block)
         if lines and sum(len(line.text) for line in lines) <= MAX_BLOCK:
@@ -340,7 +349,7 @@ def _job(reading: _Reading, block: Block, scope: _Scope, start: int, end: int) -
     first, run = _sparse(pieces)
     span = scope.source.span(start, end)
     images = list(dict.fromkeys(_images(text))) if _CONTAINER.search(text) else list(reading.images)
-    row: dict[str, object] = {"document": reading.path, "section": " > ".join(block.headings)}
+    row: dict[str, object] = {"document": reading.name, "section": " > ".join(block.headings)}
     if len(images) == 1:
         row["image"] = images[0]
     pins = list(reading.pins)
@@ -431,6 +440,6 @@ def _entry(reading: _Reading, block: Block) -> str:
     """The name of a command: its document and section, which stay the same when lines move."""
     title = block.headings[-1] if block.headings else ""
     slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60] or "commands"
-    name = f"{reading.path}#{slug}"
+    name = f"{reading.name}#{slug}"
     number = reading.entries[name] = reading.entries.get(name, 0) + 1
     return name if number == 1 else f"{name}/{number}"

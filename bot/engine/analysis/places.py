@@ -15,6 +15,7 @@ from botlint.engine.views.job import JobSource
 from botlint.engine.views.server import ServerSource
 from botlint.engine.watch import small_value
 from botlint.layouts.base import Command, command_of
+from botlint.layouts.commands import SCENARIO
 
 MAX_LINE = 4_000
 """Characters of a line that are searched."""
@@ -76,7 +77,9 @@ def _place(context: Context, chain: Chain, name: str, pattern: re.Pattern[str], 
         asked = ("place", path, role, key, value)
         return context.kept(asked, lambda context: key_place(context, path, role, key, value))
     here = context.kept(("place", path, line, name), lambda context: _alone(context, path, pattern))
-    only = here or context.value(_only, name, pattern.pattern)
+    # A document shows a command of its own: that a script has the same option says nothing about it.
+    shown = chain[0].source.job.scenario == SCENARIO if isinstance(chain[0].source, JobSource) else False
+    only = here or (None if shown else context.value(_only, name, pattern.pattern))
     return only or _explained(context, chain, name, pattern)
 
 

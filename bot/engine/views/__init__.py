@@ -19,6 +19,7 @@ from botlint.engine.views.config_arm import VIEW as CONFIG_ARM
 from botlint.engine.views.config_entry import VIEW as CONFIG_ENTRY
 from botlint.engine.views.config_value import VIEW as CONFIG_VALUE
 from botlint.engine.views.container_variable import VIEW as CONTAINER_VARIABLE
+from botlint.engine.views.described_command import VIEW as DESCRIBED_COMMAND
 from botlint.engine.views.engine_patch import VIEW as ENGINE_PATCH
 from botlint.engine.views.exit_status import VIEW as EXIT_STATUS
 from botlint.engine.views.flag import VIEW as FLAG
@@ -144,6 +145,7 @@ VIEWS: tuple[View, ...] = (
     PULL_REQUEST,
     CHECKLIST_ITEM,
     PULL_DEPENDENCY,
+    DESCRIBED_COMMAND,
     SIGN_OFF,
     CHANGELOG_LINK,
     WEAKENED_SETTING,
