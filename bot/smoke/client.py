@@ -8,6 +8,7 @@ import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,6 +29,7 @@ MAX_WORDS = 100_000
 _SHOWN = 300
 _CHECK_WORDS = 24
 _CHECK_TOKENS = 16
+_SEEN = 2.0
 _PATIENCE = 8
 """How often an engine's counters are read until they agree, in less than 2 seconds."""
 _PATHS: Mapping[Mode, str] = {"completions": "/v1/completions", "chat": "/v1/chat/completions"}
@@ -161,9 +163,11 @@ async def _load(target: Target, load: Load, concurrency: Sequence[int]) -> Loade
                 return work.result()
             raise BadAnswer(watch.result())
         except httpx.TransportError as error:
-            raise BadAnswer(target.trouble() or f"the connection broke: {_told(error)}") from error
+            # A connection breaks a moment before the end of the process can be seen.
+            with suppress(TimeoutError):
+                raise BadAnswer(await asyncio.wait_for(asyncio.shield(watch), _SEEN)) from error
+            raise BadAnswer(f"the connection broke: {_told(error)}") from error
         except BadAnswer as error:
-            # Connections break before the end of the process can be seen.
             trouble = target.trouble()
             raise BadAnswer(f"{error}; {trouble}" if trouble and trouble != str(error) else str(error)) from error
         finally:
