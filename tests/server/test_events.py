@@ -186,3 +186,76 @@ def test_a_task_is_kept_small_and_whole() -> None:
     assert len(json.dumps(body)) < 300
     assert from_body(json.loads(json.dumps(body))) == task
     assert account(pull_request("opened")) == "acme"
+
+
+# Smoke runs
+
+NONCE = "f" * 16
+
+
+def _smoke_check(external_id: str, **parts: Any) -> dict[str, Any]:
+    check = {"app": {"id": APP}, "head_sha": HEAD, "name": "botlint / smoke", "external_id": external_id}
+    return payload(action="rerequested", check_run={**check, "pull_requests": [], **parts})
+
+
+@pytest.mark.parametrize("external_id", [f"smoke:7:{HEAD}:{NONCE}:5:2", f"smoke-again:7:{HEAD}"])
+def test_a_smoke_check_is_run_again_for_who_pressed_the_button(external_id: str) -> None:
+    task = read("check_run", _smoke_check(external_id), APP)
+    assert isinstance(task, Task)
+    assert (task.kind, task.number, task.head, task.actor) == ("smoke", 7, HEAD, "ada")
+    assert task.lane == "1001#7"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        _smoke_check("7:pending"),
+        _smoke_check(""),
+        _smoke_check(f"smoke:7:{HEAD}:{NONCE}:5:2", app={"id": 1}),
+        {**_smoke_check(f"smoke:7:{HEAD}:{NONCE}:5:2"), "sender": {"login": "../x"}},
+    ],
+)
+def test_a_smoke_check_of_nothing_asks_for_nothing(told: Any) -> None:
+    assert isinstance(read("check_run", told, APP), Ignored)
+
+
+def _workflow_run(action: str = "completed", **parts: Any) -> dict[str, Any]:
+    run = {"id": 5, "display_title": f"botlint smoke #7 {HEAD} {NONCE}", "event": "workflow_dispatch", **parts}
+    return payload(action=action, workflow_run=run)
+
+
+@pytest.mark.parametrize("action", ["requested", "in_progress", "completed"])
+def test_a_run_of_the_workflow_of_smoke_jobs_is_looked_at(action: str) -> None:
+    task = read("workflow_run", _workflow_run(action), APP)
+    assert isinstance(task, Task)
+    assert (task.kind, task.number, task.head, task.run, task.lane) == ("smoke-look", 7, HEAD, 5, "1001#7")
+    assert from_body(json.loads(json.dumps(task.body()))) == task
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        _workflow_run("deleted"),
+        _workflow_run(display_title="Fix botlint smoke"),
+        _workflow_run(display_title=f"botlint smoke #7 {HEAD} {NONCE} x"),
+        _workflow_run(display_title=f"botlint smoke #0 {HEAD} {NONCE}"),
+        _workflow_run(display_title=None),
+        _workflow_run(event="pull_request"),
+        _workflow_run(id="5"),
+        payload(action="completed"),
+    ],
+)
+def test_other_runs_of_workflows_are_ignored(told: Any) -> None:
+    assert isinstance(read("workflow_run", told, APP), Ignored)
+
+
+def test_a_label_and_a_push_say_what_they_are_about() -> None:
+    labelled = read("pull_request", pull_request("labeled", label={"name": "x" * 500}), APP)
+    assert isinstance(labelled, Task)
+    assert (labelled.label, labelled.actor) == ("x" * 100, "ada")
+    pushed = read("pull_request", pull_request("synchronize", before=BASE), APP)
+    assert isinstance(pushed, Task)
+    assert (pushed.before, pushed.label) == (BASE, "")
+    by_bot = read("pull_request", pull_request("labeled", label={"name": "x"}, sender={"login": "x[bot]"}), APP)
+    assert isinstance(by_bot, Task)
+    assert by_bot.actor == ""

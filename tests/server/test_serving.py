@@ -119,10 +119,19 @@ def test_the_manifest_asks_for_little(capsys: pytest.CaptureFixture[str]) -> Non
     assert set(manifest["default_events"]) == set(SUBSCRIBED) - {"installation_repositories"}
 
 
+def test_the_manifest_of_an_app_that_starts_smoke_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--manifest", "--smoke", "--url", "https://bot.example.org/"]) == 0
+    manifest = json.loads(capsys.readouterr().out)
+    assert manifest["default_permissions"]["actions"] == "write"
+    assert "workflow_run" in manifest["default_events"]
+
+
 def test_what_the_document_says_of_permissions_and_events_is_so() -> None:
     from botlint.server.manifest import PERMISSIONS
 
     text = (Path(__file__).parents[2] / "docs" / "app.md").read_text()
+    assert "| Actions | read and write |" in text
+    assert "Workflow run" in text
     for name, access in PERMISSIONS.items():
         words = {"read": "read", "write": "read and write"}[access]
         assert f"| {name.replace('_', ' ').capitalize()} | {words} |" in text

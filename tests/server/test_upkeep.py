@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -90,6 +91,22 @@ def test_a_check_left_open_is_concluded_by_a_review(status: str, age: float, app
     world.memory.pulls = {7: a_pull(7)}
     world.check("a" * 40, status, age, app)
     assert world.upkeep.reconcile() == asked
+
+
+@pytest.mark.parametrize(
+    ("status", "age", "smoke", "asked"),
+    [("queued", 3600, True, 1), ("queued", 60, True, 0), ("completed", 3600, True, 0), ("queued", 3600, False, 0)],
+)
+def test_a_smoke_run_that_nobody_looks_at_is_looked_at(status: str, age: float, smoke: bool, asked: int) -> None:
+    world = World(smoke=smoke)
+    world.memory.pulls = {7: a_pull(7)}
+    world.check("a" * 40, "completed")
+    world.check("a" * 40, status, age)
+    mark = f"smoke:7:{'a' * 40}:{'f' * 16}:5:2"
+    world.memory.runs[-1] = replace(world.memory.runs[-1], name="botlint / smoke", external_id=mark)
+    world.upkeep.reconcile()
+    looks = [task for task in world.tasks.values() if task.kind == "smoke-look"]
+    assert [(task.number, task.head, task.reason) for task in looks] == [(7, "a" * 40, "polled")] * asked
 
 
 def test_accounts_that_are_not_served_are_left_alone() -> None:
