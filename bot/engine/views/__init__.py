@@ -13,6 +13,7 @@ from botlint.engine.views.changelog_file import VIEW as CHANGELOG_FILE
 from botlint.engine.views.changelog_key import VIEW as CHANGELOG_KEY
 from botlint.engine.views.changelog_link import VIEW as CHANGELOG_LINK
 from botlint.engine.views.checklist_item import VIEW as CHECKLIST_ITEM
+from botlint.engine.views.checkpoint_path import VIEW as CHECKPOINT_PATH
 from botlint.engine.views.client_call import VIEW as CLIENT_CALL
 from botlint.engine.views.command_flag import VIEW as COMMAND_FLAG
 from botlint.engine.views.config_arm import VIEW as CONFIG_ARM
@@ -85,6 +86,7 @@ VIEWS: tuple[View, ...] = (
     SOURCE_STATEMENT,
     CONFIG_ARM,
     ARM_SIZE,
+    CHECKPOINT_PATH,
     CONFIG_ENTRY,
     RECIPE_ARM,
     RECIPE_ROLE,
