@@ -63,7 +63,7 @@ review:
   # Whether each commit needs a line `Signed-off-by: NAME <ADDRESS>`.
   require-dco: false
 
-# Jobs of pull requests that are started for minutes on a node of GPUs, by the App and a workflow (docs/smoke.md).
+# Jobs of pull requests that are started for minutes on a node of GPUs, by the App and a workflow (docs/smoke-jobs.md).
 # smoke:
 #   workflow: botlint-smoke.yml
 #   # Who may write asks for a run by `/botlint smoke`, or by this label.
@@ -83,19 +83,39 @@ review:
 """
 
 
+PLAIN_OPTIONS = """\
+# layout-options:
+#   # The scripts, as globs (default: those whose text starts a server).
+#   scripts: ["serve/*.sh"]
+#   # Values of variables, each with each; each script is a job for each of them.
+#   matrix: { MODEL: [org/model], TP: [4, 8] }
+#   # Or rows of a file: where in it they are, and which field each variable is.
+#   # matrix-file: ci/models.yaml
+#   # rows: models
+#   # environment: { MODEL: name, TP: gpus }
+"""
+"""What the layout of a repository of scripts may be told."""
+
+
 @click.command()
 @click.argument("path", required=False, default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
-@click.option("--smoke", is_flag=True, help="Write the workflow of smoke jobs too (docs/smoke.md).")
+@click.option("--smoke", is_flag=True, help="Write the workflow of smoke jobs too (docs/smoke-jobs.md).")
 @common_options
 def init(settings: Settings, path: Path, force: bool, smoke: bool) -> int:
     """Write `.botlint.yaml` with every setting, explained, to PATH (default: the current folder).
+
+    It names the layout that the files of PATH have, if it is one that botlint knows (docs/layouts.md).
 
     With --output FILE it is written there, or with `--output -` to the terminal; with --smoke that is said of the
     workflow alone.
     """
     from botlint.engine.settings import SETTINGS_PATH
+    from botlint.layouts.choose import recognised
+    from botlint.repo.open import open_files
 
+    with open_files(path, None) as files:
+        template = with_layout(TEMPLATE, recognised(files))
     if smoke:
         from botlint.smoke.workflow import PATH, workflow_text
 
@@ -105,8 +125,16 @@ def init(settings: Settings, path: Path, force: bool, smoke: bool) -> int:
         if (path / SETTINGS_PATH).exists() and not force:
             settings.note(f"{path / SETTINGS_PATH} stays as it is: it asks for smoke jobs with `smoke: {{}}`")
             return 0
-        return _put(settings, path / SETTINGS_PATH, with_smoke(TEMPLATE), force)
-    return _put(settings, path / SETTINGS_PATH if settings.output is None else Path(settings.output), TEMPLATE, force)
+        return _put(settings, path / SETTINGS_PATH, with_smoke(template), force)
+    return _put(settings, path / SETTINGS_PATH if settings.output is None else Path(settings.output), template, force)
+
+
+def with_layout(template: str, name: str) -> str:
+    """The settings with a layout, and what its options may say."""
+    if not name:
+        return template
+    text = template.replace("# layout: inferencex\n", f"layout: {name}\n")
+    return text.replace("# layout-options: {}\n", PLAIN_OPTIONS) if name == "plain" else text
 
 
 def with_smoke(template: str) -> str:
