@@ -80,11 +80,16 @@ KINDS: Mapping[str, Kind] = {
 NAMES = (INFERENCEX, *KINDS)
 
 
-def layout_of(files: Files) -> str:
-    """The name of the layout that a repository's files have; the first one's where none can be told."""
+def recognised(files: Files) -> str:
+    """The name of the layout that a repository's files have; empty where none can be told."""
     if config_folder(files) is not None:
         return INFERENCEX
-    return next((name for name, kind in KINDS.items() if kind.recognise(files)), INFERENCEX)
+    return next((name for name, kind in KINDS.items() if kind.recognise(files)), "")
+
+
+def layout_of(files: Files) -> str:
+    """The name of the layout that a repository's files have; the first one's where none can be told."""
+    return recognised(files) or INFERENCEX
 
 
 def load_jobs(files: Files, choice: Choice = AUTOMATIC) -> tuple[str, Loaded]:

@@ -155,6 +155,33 @@ def test_the_written_file_is_the_defaults() -> None:
     settings.check_names(map(rule_info, builtin_rules()))
 
 
+@pytest.mark.parametrize(
+    ("files", "layout"),
+    [
+        ({}, ""),
+        ({"run.sh": "echo\n"}, ""),
+        ({"run.sh": "vllm serve demo/model\n"}, "plain"),
+        ({"configs/demo-master.yaml": "a: {}\n", "run.sh": "vllm serve demo/model\n"}, "inferencex"),
+        ({".github/benchmark/models.json": '{"models": [{"path": "demo/m", "variants": []}]}'}, "atom"),
+        ({"strategies/a.yaml": "a: 1\n", "taxonomy.yaml": "a: 1\n", "models/o/m.yaml": "model: {}\n"}, "vllm-recipes"),
+    ],
+)  # fmt: skip
+def test_the_written_file_names_the_layout(files: dict[str, str], layout: str, tmp_path: Path) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert main(["init", str(tmp_path)]) == 0
+    text = (tmp_path / ".botlint.yaml").read_text(encoding="utf-8")
+    assert parse_settings(text) == Settings(layout=layout)
+    if layout == "plain":
+        told = re.sub(r"^# (?=layout-options:|  )", "", text.split("layout: plain\n")[1], flags=re.MULTILINE)
+        options = told[: told.index("# Rules of")]
+        assert parse_settings(f"version: 1\n{options}").layout_options == {
+            "scripts": ["serve/*.sh"],
+            "matrix": {"MODEL": ["org/model"], "TP": [4, 8]},
+        }
+
+
 def test_the_page_about_settings_names_rules_that_exist() -> None:
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     settings = parse_settings(page.split("```yaml\n")[1].split("```")[0])
@@ -335,6 +362,6 @@ def test_init_follows_no_link(tmp_path: Path) -> None:
     assert not outside.exists()
 
 
-def test_init_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["init", "-o", "-"]) == 0
+def test_init_to_the_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["init", str(tmp_path), "-o", "-"]) == 0
     assert capsys.readouterr().out == TEMPLATE
