@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from smoking import plan_of
 
 from botlint.core.visible import visible
@@ -342,3 +344,39 @@ def test_development_on_the_cpu_says_so() -> None:
     assert found.argv[-2:] == ("--dtype", "float32")
     assert found.env["VLLM_CPU_KVCACHE_SPACE"] == "1"
     assert sum("CPU" in one.why for one in found.changes) >= 3
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 9) | st.text(max_size=8) | st.sampled_from(["vllm", "serve", "--port"]),
+    lambda one: st.lists(one, max_size=4) | st.dictionaries(st.text(max_size=6) | st.just("unknown"), one, max_size=3),
+    max_leaves=12,
+)
+WORDS = st.sampled_from(
+    [
+        *("vllm", "serve", "python3", "-m", "sglang.launch_server", "--port", "--hf-overrides", "--max-model-len=x"),
+        *("--hf-overrides.a", "{", '{"a": [1]}', "--kv-transfer-config", "--speculative-config", "-tp", "--", "-", ""),
+    ]
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.fixed_dictionaries(
+        {
+            "outcome": st.just("serves"),
+            "server": st.fixed_dictionaries({"argv": st.lists(WORDS | VALUES, max_size=9) | VALUES, "env": VALUES}),
+            "job": VALUES,
+        }
+    ),
+    st.dictionaries(st.sampled_from(["num_hidden_layers", "text_config", "layer_types"]), VALUES, max_size=3),
+    st.booleans(),
+)
+def test_any_plan_is_started_or_not_and_nothing_else(plan: dict[str, Any], config: dict[str, Any], cpu: bool) -> None:
+    found = adapt(plan, Honest(device="cpu" if cpu else "gpu"), replace(PLACE, config=config))
+    if isinstance(found, Start):
+        assert found.argv[0] in ("vllm", "sglang", "python")
+        assert all(isinstance(word, str) and "\0" not in word for word in found.argv)
+        assert "127.0.0.1" in found.argv
+    else:
+        assert found.reason
+    model_of(plan, Honest())
