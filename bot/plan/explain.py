@@ -16,6 +16,7 @@ from botlint.layouts.base import CommandJob, Environment, Job
 from botlint.plan.arguments import read_arguments
 from botlint.plan.build import Planner, known_word
 from botlint.plan.model import Word, word_text
+from botlint.plan.rowplaces import row_place
 from botlint.shell.process import Inputs, Place, ServerStart, Solved
 from botlint.shell.reads import Condition, mentions, names_read, spelling, spellings
 from botlint.shell.trail import Event, Trail, record
@@ -167,11 +168,18 @@ class Explainer:
 
     def line(self, span: Span) -> str:
         """The source line of a span, stripped."""
+        return self._line(span).strip()
+
+    def _line(self, span: Span) -> str:
         lines = self._lines.get(span.path)
         if lines is None:
             source = self.planner.files.text(span.path)
             lines = self._lines[span.path] = [] if source is None else source.text.splitlines()
-        return lines[span.line - 1].strip() if 0 < span.line <= len(lines) else ""
+        return lines[span.line - 1] if 0 < span.line <= len(lines) else ""
+
+    def written(self, job: Job, name: str) -> Span | None:
+        """Where the row of a job that brings its own start spells a variable or an option."""
+        return row_place(job, name, self._line)
 
     # -- answers
 
@@ -183,6 +191,7 @@ class Explainer:
             return self._absent(chain, name, walk)
         own = chain.levels[last].trail.leaf.server
         event = chain.levels[last].trail.variable(name, own.environment.get(name, var) if own is not None else var)
+        walk.row(name)
         walk.visit(event, last, 0)
         walk.server(server)
         value = var.value if isinstance(var.value, (str, Text)) else ""
@@ -195,6 +204,7 @@ class Explainer:
         walk = _Walk(self, chain)
         if not given:
             return self._absent(chain, name, walk)
+        walk.row(name)
         start = last.trail.start
         found = None if start is None else _find_literal(start, name)
         if found is not None:
@@ -354,6 +364,12 @@ class _Walk:
         if (step.span, step.text) not in self._shown and len(self.steps) < MAX_STEPS:
             self._shown.add((step.span, step.text))
             self.steps.append(step)
+
+    def row(self, name: str) -> None:
+        """The value of the row that spells a name, where a job brings its own start: its text is read as a whole."""
+        span = self.explainer.written(self.chain.job, name)
+        if span is not None:
+            self.add(Step("config", span, self.explainer.line(span)))
 
     def visit(self, event: Event, number: int, depth: int) -> None:
         """The causes of an event of a level, then the event."""

@@ -181,9 +181,13 @@ class _Reader:
                 self.refuse("an entry that is no object", (*path, number))
 
     def at(self, path: RowPath) -> Any:
+        """The value at a path; None where there is none."""
         value = self.catalog.data
         for key in path:
-            value = value[key]
+            try:
+                value = value[key]
+            except (KeyError, IndexError, TypeError):
+                return None
         return value
 
     def refuse(self, message: str, path: RowPath) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from botlint.documents.expressions import Context, Expression, Partial, to_text
 from botlint.documents.workflow import Field, Input, Job, Step
 from botlint.documents.yaml import Scalar
 from botlint.layouts.atom.catalogs import Item
-from botlint.layouts.atom.containers import Effects, Inside, chosen, matters
+from botlint.layouts.atom.containers import Effects, Inside, chosen, matters, script_of
 from botlint.layouts.atom.launches import MAX_DEPTH, Launcher, Library, scripts_of
 from botlint.layouts.base import MARK_END, MARK_START, Start, Word
 from botlint.repo.files import join_path
@@ -22,6 +23,8 @@ _RUNNER = (
     "GITHUB_ENV GITHUB_OUTPUT GITHUB_PATH GITHUB_STEP_SUMMARY GITHUB_WORKSPACE GITHUB_SHA GITHUB_RUN_ID GITHUB_REF "
     "GITHUB_REPOSITORY RUNNER_TEMP HOME PATH USER"
 ).split()
+
+_ENTERS = re.compile(r"(?:docker|podman|nerdctl|\$\{?\w{1,60}\}?)[ \t]{1,9}exec[ \t]{1,9}-")
 
 CHECKOUT = "/workspace"
 """Where containers have the checkout."""
@@ -90,6 +93,9 @@ class Starts:
                 seen[name] = chosen(name, later[name])
             if effect.inside is not None:
                 container, inside = placed.outer, effect.inside
+        if container is None and _ENTERS.search(script_of(self.launch)):
+            path = self.launcher.chain[-1].workflow.path
+            return Start("", self._run_span, reason=f"no step of {path} is known to start the container")
         _give(self.launch.env, contexts, seen)
         return self._made(contexts, seen, inside, container)
 
