@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from botlint.catalogs.images import resolve_image
 from botlint.core.span import Problem, Span
 from botlint.core.unknown import Unknown
 from botlint.documents import bash, bash_nodes
@@ -348,7 +349,11 @@ def _job(reading: _Reading, block: Block, scope: _Scope, start: int, end: int) -
     pieces += [*scope.local, (line, column, own)]
     first, run = _sparse(pieces)
     span = scope.source.span(start, end)
-    images = list(dict.fromkeys(_images(text))) if _CONTAINER.search(text) else list(reading.images)
+    if _CONTAINER.search(text):
+        images = list(dict.fromkeys(_images(text)))
+    else:
+        engine = _engine(text)
+        images = [image for image in reading.images if resolve_image(image).framework == engine]
     row: dict[str, object] = {"document": reading.name, "section": " > ".join(block.headings)}
     if len(images) == 1:
         row["image"] = images[0]
@@ -425,6 +430,12 @@ def unset_variables(text: str) -> list[str]:
         if match["op"] is None and name not in own and name not in _SHELL_OWN:
             found[name] = None
     return list(found)
+
+
+def _engine(text: str) -> str:
+    """The framework that a command names first."""
+    found = re.search(r"vllm|sglang|atom|trtllm|dynamo", text)
+    return found[0] if found is not None else ""
 
 
 def _images(text: str) -> Iterator[str]:

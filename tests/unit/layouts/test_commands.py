@@ -46,7 +46,7 @@ def block(text: str, language: str = "bash") -> str:
         (block("uv run --with vllm vllm serve a/b"), ["vllm serve a/b"]),
         (block("python3 -m sglang.launch_server --tp 8"), ["python3 -m sglang.launch_server --tp 8"]),
         (block("python -m atom.entrypoints.openai_server -tp 8"), ["python -m atom.entrypoints.openai_server -tp 8"]),
-        (block("docker run -e X=1 demo/vllm:1 vllm serve a/b"), ["vllm serve a/b"]),
+        (block("docker run -e X=1 vllm/vllm-openai:v0.27.1 vllm serve a/b"), ["vllm serve a/b"]),
         (block("docker run --gpus all vllm/vllm-openai:v0.27.1 \\\n  --model a/b"), ["vllm serve --model a/b"]),
         (block("docker run vllm/vllm-openai:v0.27.1 a/b -tp 2"), ["vllm serve a/b -tp 2"]),
         (block("docker exec box bash -c 'vllm serve a/b'"), ["vllm serve a/b"]),
@@ -121,8 +121,12 @@ def test_places_and_names() -> None:
     ("text", "image", "versions"),
     [
         (block("docker run vllm/vllm-openai:v0.27.1 --model a"), "vllm/vllm-openai:v0.27.1", {}),
-        (block("docker pull demo/vllm:1") + block("vllm serve a"), "demo/vllm:1", {}),
-        (block("docker pull demo/vllm:1\ndocker pull demo/vllm:2") + block("vllm serve a"), None, {}),
+        (block("docker pull vllm/vllm-openai:v0.27.1") + block("vllm serve a"), "vllm/vllm-openai:v0.27.1", {}),
+        (
+            block("docker pull vllm/vllm-openai:v0.27.1\ndocker pull vllm/vllm-openai:v0.26.0") + block("vllm serve a"),
+            None,
+            {},
+        ),
         (block("pip install vllm==0.11.0") + block("vllm serve a"), None, {"vllm": "0.11.0"}),
         (block("pip install vllm==0.11.0 vllm==0.12.0") + block("vllm serve a"), None, {}),
         (block("pip install 'vllm>=0.11.0'") + block("vllm serve a"), None, {}),
