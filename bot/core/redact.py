@@ -56,6 +56,9 @@ def quiet_libraries() -> None:
             logger.setLevel(logging.INFO)
         if not any(isinstance(one, RedactingFilter) for one in logger.filters):
             logger.addFilter(RedactingFilter())
+    # These tell the address of each request, and who has that of an artifact may read it.
+    for name in ("httpx", "httpcore"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     # A filter of a logger does not see what its children log.
     child = logging.getLogger("github.Requester")
     child.setLevel(logging.INFO)

@@ -213,6 +213,7 @@ class WorkflowRun:
     created_at: str
     url: str
     actor: Identity
+    updated_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)

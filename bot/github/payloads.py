@@ -195,6 +195,7 @@ def workflow_run(data: Json) -> WorkflowRun:
         created_at=text(data, "created_at"),
         url=text(data, "html_url"),
         actor=identity(data.get("actor")),
+        updated_at=text(data, "updated_at"),
     )
 
 

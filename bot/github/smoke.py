@@ -229,7 +229,10 @@ def step_of(run: WorkflowRun, rules: Rules, now: datetime) -> Step:
     if run.status == "waiting":
         return "not approved" if minutes > APPROVAL else "waits"
     if run.status in _WAITING:
-        return "no runner" if minutes > rules.queue_timeout else "waits"
+        # Since it was approved, where it had to be.
+        free = min(minutes, minutes_since(run.updated_at or run.created_at, now))
+        late = free > rules.queue_timeout or minutes > APPROVAL + rules.queue_timeout
+        return "no runner" if late else "waits"
     return "runs"
 
 

@@ -89,6 +89,10 @@ class SmokeRuns:
 
     def start(self, github: Actions, origin: str, task: Task) -> str:
         """Start the jobs that somebody asked for, if they may, and if it is about the newest commit."""
+        if task.reason == AUTOMATIC:
+            known = self._rules(github, task.number)
+            if known is None or not known.automatic:
+                return "not automatic"  # of most pushes nothing else is asked
         if not task.actor or github.permission(task.actor) not in MAY_COMMAND:
             log.info("smoke run not allowed", extra={"lane": task.lane, "actor": task.actor})
             return "not allowed"

@@ -128,6 +128,18 @@ def test_an_artifact_that_is_too_large_is_not_read_to_its_end(client: Client, wo
     assert len(client.artifact(found.id, 500_000)) == 500_000
 
 
+def test_the_address_of_an_artifact_is_in_no_log(
+    client: Client, workflow: Workflow, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Who has it may read the artifact."""
+    client.dispatch_workflow("smoke.yml", "main", INPUTS)
+    workflow.runs[0].upload("smoke", {"smoke.json": b"{}"})
+    (found,) = client.artifacts(workflow.runs[0].id, "smoke")
+    with caplog.at_level("DEBUG"):
+        client.artifact(found.id, 10_000)
+    assert "signed-" not in caplog.text
+
+
 def test_an_artifact_that_is_not_there(client: Client) -> None:
     with pytest.raises(NotFound):
         client.artifact(12345, 100)

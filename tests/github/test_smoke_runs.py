@@ -530,6 +530,18 @@ def test_a_run_that_waits_for_approval_has_a_day(world: World) -> None:
     assert world.check.title == "Nobody approved the run"
 
 
+def test_the_time_for_a_runner_begins_when_it_is_approved(world: World) -> None:
+    world.say("/botlint smoke")
+    world.run.wait()
+    world.ahead = timedelta(hours=3)
+    world.hub.shift = 3 * 3600
+    world.run.approve()
+    assert world.poll() == ["waits"]
+    world.ahead = timedelta(hours=4, minutes=5)
+    assert world.poll() == ["neutral"]
+    assert world.check.title == "No runner was free for 60 minutes"
+
+
 def test_a_run_that_takes_too_long_is_ended(world: World) -> None:
     world.say("/botlint smoke")
     world.ahead = timedelta(minutes=40)

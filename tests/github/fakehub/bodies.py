@@ -653,7 +653,7 @@ class Bodies:
             "actor": self.user(run.actor),
             "triggering_actor": self.user(run.actor),
             "created_at": stamp(run.created),
-            "updated_at": stamp(run.created),
+            "updated_at": stamp(run.updated or run.created),
             "run_started_at": stamp(run.created),
             "url": url,
             "html_url": f"{self.hub.web}/{repository.full_name}/actions/runs/{run.id}",

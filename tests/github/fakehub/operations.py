@@ -920,7 +920,7 @@ def _download(asked: Asked) -> Result:
     runs = [run for one in asked.repo.workflows for run in one.runs]
     if not any(number == one for run in runs for one, _ in run.artifacts.values()):
         raise AnswerError(404, "Not Found")
-    return 302, None, {"Location": f"{asked.hub.storage}/{number}"}
+    return 302, None, {"Location": f"{asked.hub.storage}/{number}?sig=signed-{number}"}
 
 
 def _list_jobs(asked: Asked) -> Result:

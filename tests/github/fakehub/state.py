@@ -234,6 +234,11 @@ class Run:
     runner: str = ""
     """The name of the runner that took its job; empty as long as none did."""
     started: float = 0.0
+    updated: float = 0.0
+
+    def approve(self) -> None:
+        """The reviewers of its environment let it go on."""
+        self.status, self.updated = "queued", self.workflow.repository.hub.now()
 
     def begin(self, runner: str = "node-1") -> None:
         """A runner takes it."""
