@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 
 from botlint.core.finding import Certainty, Edit, Finding, Fix, JobRef, Related
 from botlint.core.span import Span
 from botlint.engine.context import Context
-from botlint.engine.predicates import MAX_TEXT, full_names
+from botlint.engine.predicates import MAX_KNOWN, MAX_TEXT, Part, full_names, value_part
 from botlint.engine.rules import Rule
 from botlint.engine.versions import VersionRange
 from botlint.engine.views.base import Chain, Core, no_place
@@ -182,14 +182,12 @@ def _fact_names(view: str) -> frozenset[str]:
 
 def _identity(core: Core, used: Sequence[str]) -> object:
     """The values of these facts, in a form that can be compared; facts that are not known count too."""
-    return tuple(_frozen(core.values[name]) if name in core.values else None for name in used)
+    return tuple([_frozen(value) for value in map(core.values.get, used)])
 
 
 def _frozen(value: object) -> object:
-    if isinstance(value, (dict, list)):
-        return json.dumps(value, sort_keys=True, default=str)
-    # True == 1, but CEL tells them apart.
-    return (type(value).__name__, value)
+    # A fact is always of the same type: a number is never compared with a truth value.
+    return json.dumps(value, sort_keys=True, default=str) if isinstance(value, (dict, list)) else value
 
 
 def evaluate(rule: Rule, records: Records) -> list[Finding]:
@@ -200,13 +198,8 @@ def evaluate(rule: Rule, records: Records) -> list[Finding]:
     context = records.context
     merged: dict[tuple[object, ...], _Merged] = {}
     for group in _candidates(rule, records):
-        certainty = _applies(rule, group.chain)
+        certainty = _violation(rule, group.chain)
         if certainty is None:
-            continue
-        values, unknown = _facts(group.chain, rule.verdict_names)
-        if rule.when is not None and rule.when.evaluate(values, unknown) is not True:
-            continue
-        if rule.require.evaluate(values, unknown) is not False:
             continue
         for told in _told_apart(rule, group):
             values, unknown = _facts(told.chain, rule.names)
@@ -224,6 +217,41 @@ def evaluate(rule: Rule, records: Records) -> list[Finding]:
                 if isinstance(core.source, JobSource):
                     found.jobs.append(core.source)
     return [_finding(rule, span, one, context) for (span, *_), one in merged.items() if isinstance(span, Span)]
+
+
+def _violation(rule: Rule, chain: Chain) -> Certainty | None:
+    """How sure it is that a record violates a rule; None where it does not, or where that is not known.
+
+    Raises RuleFault when an expression of the rule cannot be evaluated.
+    """
+    key = None if rule.verdict_parts is None else _verdict_key(rule.verdict_parts, chain)
+    known = None if key is None else rule.known_verdicts.get(key)
+    if known is False:
+        return None
+    certainty = _applies(rule, chain)
+    if known or certainty is None:
+        return certainty
+    values, unknown = _facts(chain, rule.verdict_names)
+    asked = rule.when is None or rule.when.evaluate(values, unknown) is True
+    violated = asked and rule.require.evaluate(values, unknown) is False
+    if key is not None and len(rule.known_verdicts) < MAX_KNOWN:
+        rule.known_verdicts[key] = violated
+    return certainty if violated else None
+
+
+def _verdict_key(parts: Sequence[tuple[int, str, Part]], chain: Chain) -> tuple[object, ...] | None:
+    """The values on which a verdict depends; None where one of them is not known."""
+    key: list[object] = []
+    for level, name, part in parts:
+        core = chain[level]
+        value = core.values.get(name)
+        if part != "whole":
+            unknown = core.unknown.get(name)
+            if unknown and not unknown.isdisjoint(part):
+                return None
+            value = value_part(value, part)
+        key.append(value)
+    return tuple(key)
 
 
 def _candidates(rule: Rule, records: Records) -> Iterator[Group]:
@@ -290,6 +318,11 @@ def _applies(rule: Rule, chain: Chain) -> Certainty | None:
 
 
 def _holds(wanted: VersionRange, versions: Sequence[str]) -> bool:
+    return not wanted.terms or _all_hold(wanted, tuple(versions))
+
+
+@lru_cache(maxsize=1_000)
+def _all_hold(wanted: VersionRange, versions: tuple[str, ...]) -> bool:
     return all(wanted.holds(version) is True for version in versions)
 
 

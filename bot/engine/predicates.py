@@ -290,7 +290,7 @@ class Expression:
         return results[0]
 
     def _known(self, values: Mapping[str, object], parts: tuple[tuple[str, Part], ...]) -> object | None:
-        key = tuple([_part(values.get(name, _ABSENT), part) for name, part in parts])
+        key = tuple([value_part(values.get(name), part) for name, part in parts])
         found = self.known.get(key, _ABSENT)
         if found is _ABSENT:
             found = self._once({name: values[name] for name in self.names if name in values})
@@ -326,11 +326,11 @@ class Expression:
         return RuleFault(f"{text if len(text) <= MAX_FAULT else text[:MAX_FAULT] + ELLIPSIS}: {message}")
 
 
-def _part(value: Any, part: Part) -> object:
-    """What an expression depends on of a fact's value, in a form that can be compared."""
-    if part == "whole" or value is _ABSENT:
+def value_part(value: Any, part: Part) -> object:
+    """What an expression depends on of a fact's value, None without one, in a form that can be compared."""
+    if part == "whole" or value is None:
         return value
-    return tuple(value) if part == "list" else tuple([value.get(key, _ABSENT) for key in part])
+    return tuple(value) if part == "list" else tuple([value.get(key) for key in part])
 
 
 def _plain(value: Any) -> object:

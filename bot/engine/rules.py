@@ -18,9 +18,11 @@ from botlint.engine.predicates import (
     Expression,
     ExpressionError,
     Meter,
+    Part,
     Template,
     Vocabulary,
     compile_template,
+    full_names,
     mentioned,
     template_expressions,
 )
@@ -162,6 +164,33 @@ class Rule:
     def verdict_names(self) -> tuple[str, ...]:
         """The facts on which the verdict depends."""
         return mentioned([self.require_text, self.when_text or ""], self._vocabulary.facts)
+
+    @cached_property
+    def verdict_parts(self) -> tuple[tuple[int, str, Part], ...] | None:
+        """What the verdict depends on: level of a record, fact, and part of the fact; None if that cannot be compared.
+
+        A custom rule's expressions are measured each time that they are evaluated.
+        """
+        found: dict[str, Part] = {}
+        for one in (self.require, self.when):
+            if one is None:
+                continue
+            if one.parts is None or self.meter is not None:
+                return None
+            for name, part in one.parts:
+                before = found.get(name, ())
+                joined = isinstance(part, tuple) and isinstance(before, tuple)
+                found[name] = tuple(sorted({*part, *before})) if joined else part
+        levels = [full_names(view.name, view.facts) for view in lineage(self.view)]
+        return tuple(
+            (next(level for level, facts in enumerate(levels) if name in facts), name, part)
+            for name, part in found.items()
+        )
+
+    @cached_property
+    def known_verdicts(self) -> dict[tuple[object, ...], bool]:
+        """Whether records violate the rule, by the parts on which that depends."""
+        return {}
 
     @cached_property
     def names(self) -> tuple[str, ...]:

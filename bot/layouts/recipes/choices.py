@@ -82,19 +82,28 @@ def shown_hardware(recipe: Value, site: Site, variant: Value) -> list[str]:
     return list(dict.fromkeys([first, *names])) if first in site.profiles else names
 
 
-def choices(recipe: Value, site: Site) -> Iterator[Choice]:
-    """All combinations of a recipe, variant by variant."""
+def choices(recipe: Value, site: Site, *, whole: bool = True) -> Iterator[Choice]:
+    """The combinations of a recipe, variant by variant.
+
+    What is off until somebody turns it on for a deployment, KV offload, is there once with all that it offers; with
+    `whole` it is there wherever the site has a command for it.
+    """
     named = frozenset(name for key, value in recipe.items() if key != "meta" for name in _named(value))
+    offloads = False
     for variant, value in table(at(recipe, "variants")).items():
         if not isinstance(value, dict):
             continue
-        found: Choice | None = None
+        opening: list[Choice] = []
         for hardware in alike(recipe, site, value, shown_hardware(recipe, site, value), named):
-            for choice in _of_hardware(recipe, site, variant, hardware):
-                found = found or choice
-                yield choice
-        if found is not None:
-            yield from _extras(recipe, site, found)
+            of_hardware = list(_of_hardware(recipe, site, variant, hardware))
+            opening = opening or of_hardware
+            yield from (one for one in of_hardware if whole or one.pick.offload is None)
+        if opening:
+            yield from _extras(recipe, site, opening[0])
+            if whole or not offloads:
+                offloads = True
+                yield from (one for one in opening if not whole and one.pick.offload is not None)
+                yield from _offloads(recipe, site, opening[0])
 
 
 def _named(value: Value) -> Iterator[str]:
@@ -247,7 +256,7 @@ def _serving(recipe: Value, site: Site, nodes: int) -> str | None:
 
 
 def _extras(recipe: Value, site: Site, choice: Choice) -> Iterator[Choice]:
-    """What may be turned on besides, each alone, on the hardware that the page opens on."""
+    """The features and modes that may be turned on besides, each alone, on the hardware that the page opens on."""
     pick = choice.pick
     alone = replace(choice, hardware=(pick.hardware,))
     profile = site.profiles[pick.hardware]
@@ -261,6 +270,12 @@ def _extras(recipe: Value, site: Site, choice: Choice) -> Iterator[Choice]:
                 yield replace(alone, pick=replace(pick, features=on, modes={name: mode}), extra=f"{name}:{mode}")
         if on != pick.features:
             yield replace(alone, pick=replace(pick, features=on), extra=name)
+
+
+def _offloads(recipe: Value, site: Site, choice: Choice) -> Iterator[Choice]:
+    """The options of KV offload that may be turned on, on the hardware that the page opens on."""
+    pick = choice.pick
+    alone = replace(choice, hardware=(pick.hardware,))
     for name in site.offloads:
-        if offload_option(recipe, site, pick.strategy, profile, name) is not None:
+        if offload_option(recipe, site, pick.strategy, site.profiles[pick.hardware], name) is not None:
             yield replace(alone, pick=replace(pick, offload=name), extra=f"offload:{name}")

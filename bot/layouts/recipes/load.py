@@ -43,8 +43,13 @@ def recognise(files: Files) -> bool:
     return files.is_file(TAXONOMY) and files.is_dir(MODELS) and files.is_dir(STRATEGIES[0])
 
 
-def load(files: Files, _options: Mapping[str, object]) -> Loaded:
-    """The jobs of a revision; what could not be read is a problem."""
+def load(files: Files, options: Mapping[str, object]) -> Loaded:
+    """The jobs of a revision; what could not be read is a problem.
+
+    With the option `every: true` there is a job for each command that the site has, not for those only that differ in
+    more than KV offload.
+    """
+    whole = options.get("every") is True
     problems: list[Problem] = []
     read_file = _Reader(files, problems)
     taxonomy = read_file(TAXONOMY)
@@ -68,7 +73,7 @@ def load(files: Files, _options: Mapping[str, object]) -> Loaded:
         if recipe is None:
             continue
         stamp = f"{shared} {files.content_id(path)}"
-        jobs.extend(_Recipe(path, recipe, site, stamp, problems).jobs())
+        jobs.extend(_Recipe(path, recipe, site, stamp, problems, whole).jobs())
     if len(paths) > MAX_RECIPES:
         where = Span(paths[MAX_RECIPES], 1, 1, 1, 1)
         problems.append(Problem(f"only {MAX_RECIPES} recipes are read", where, "budget"))
@@ -115,12 +120,13 @@ class _Found:
 class _Recipe:
     """Makes the jobs of one recipe."""
 
-    def __init__(self, path: str, recipe: Table, site: Site, stamp: str, problems: list[Problem]) -> None:
+    def __init__(self, path: str, recipe: Table, site: Site, stamp: str, problems: list[Problem], whole: bool) -> None:
         self.path = path
         self.recipe = recipe
         self.site = site
         self.stamp = stamp
         self.problems = problems
+        self.whole = whole
         self.maker = Maker(recipe, site)
         self.name = path.removeprefix(f"{MODELS}/").rpartition(".")[0]
         model = at(recipe, "model")
@@ -166,7 +172,7 @@ class _Recipe:
         self.problems.append(Problem(message, span, kind))
 
     def _served(self) -> Iterator[tuple[Choice, Make]]:
-        for choice in choices(self.recipe, self.site):
+        for choice in choices(self.recipe, self.site, whole=self.whole):
             yield choice, partial(self.maker.commands, choice.pick, followers=False)
 
     def _omni(self) -> Iterator[tuple[Choice, Make]]:
