@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from botlint.catalogs.images import resolve_image
 from botlint.core.span import Problem, Span
@@ -32,6 +32,10 @@ MAX_DEPTH = 4
 """Lists of commands and here-documents inside of each other."""
 
 ENDINGS = (".md", ".mdx", ".markdown")
+EMBEDDING = (".yaml", ".yml")
+"""Files that may hold documents as texts."""
+
+_BLOCK_TEXT = re.compile(r"(?P<indent> *)(?:- +)?[\w-]+: *[|>][-+]?[0-9]?[-+]?[ ]*(?:#.*)?$")
 
 SCENARIO = "command"
 
@@ -137,15 +141,41 @@ def load_commands(files: Files) -> Loaded:
     jobs: list[CommandJob] = []
     problems: list[Problem] = []
     for path in files.paths():
-        if not path.lower().endswith(ENDINGS) or _SKIPPED.search(path):
+        lower = path.lower()
+        if not lower.endswith((*ENDINGS, *EMBEDDING)) or _SKIPPED.search(path):
             continue
         source = files.text(path)
         if source is None or not may_launch(source.text):
             continue
-        found = document_commands(path, source.text)
-        jobs.extend(found.jobs)
-        problems.extend(found.problems)
+        for first, indent, text in _embedded(source.text) if lower.endswith(EMBEDDING) else ((1, 0, source.text),):
+            found = document_commands(path, text, first=first, indent=indent)
+            jobs.extend(found.jobs)
+            problems.extend(found.problems)
     return Loaded(jobs, tuple(problems))
+
+
+def _embedded(text: str) -> Iterator[tuple[int, int, str]]:
+    """The documents that a YAML file holds as texts with fences: first line, indentation, and text of each."""
+    if "```" not in text or len(text) > MAX_DOCUMENT:
+        return
+    lines = text.split("\n")
+    number = 0
+    while number < len(lines):
+        key = _BLOCK_TEXT.match(lines[number])
+        number += 1
+        if key is None:
+            continue
+        start, outer = number, len(key["indent"])
+        while number < len(lines) and (not lines[number].strip() or _indent(lines[number]) > outer):
+            number += 1
+        body = lines[start:number]
+        indent = min((_indent(line) for line in body if line.strip()), default=0)
+        if any("```" in line for line in body):
+            yield start + 1, indent, "\n".join(line[indent:] for line in body)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def is_described(entry: str) -> bool:
@@ -158,8 +188,11 @@ def may_launch(text: str) -> bool:
     return _MENTION.search(text) is not None and _LAUNCH.search(text) is not None
 
 
-def document_commands(path: str, text: str, name: str = "") -> Loaded:
-    """The commands of one document in their order; never raises. A document that is no file has a `name` instead.
+def document_commands(path: str, text: str, name: str = "", *, first: int = 1, indent: int = 0) -> Loaded:
+    """The commands of one document in their order; never raises.
+
+    A document that is no file has a `name` instead of a path; one inside of a file says at which line it begins, and
+    how far its lines are indented there.
 
     A block of code that is not bash up to its end gives those before the fault, and a problem.
     """
@@ -167,12 +200,19 @@ def document_commands(path: str, text: str, name: str = "") -> Loaded:
         return Loaded((), (Problem(f"more than {MAX_DOCUMENT:,} characters", Span(path, 1, 1, 1, 1), "document"),))
     reading = _Reading(path, name or path)
     for block in markdown_blocks(text):
+        if first > 1 or indent:
+            block = _moved(block, first - 1, indent)
         lines = _command_lines(block)
         if lines and sum(len(line.text) for line in lines) <= MAX_BLOCK:
             _read_block(reading, block, lines, 0)
         for name, version in _PINNED.findall("\n".join(line.text for line in block.lines)):
             reading.pins[name, version] = None
     return Loaded(reading.jobs, tuple(reading.problems))
+
+
+def _moved(block: Block, lines: int, columns: int) -> Block:
+    moved = tuple(Line(one.number + lines, one.before + columns, one.text) for one in block.lines)
+    return replace(block, lines=moved, heading_line=block.heading_line and block.heading_line + lines)
 
 
 # --------------------------------------------------------------------------------------------------------- single lines

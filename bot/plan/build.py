@@ -482,7 +482,9 @@ class _Reading:
         runtime_env: dict[str, Word] = {}
         for name, giver in self.planner.changed_names(chain, start.environment):
             value = start.environment[name].value
-            assert isinstance(value, (str, Text))
+            if not isinstance(value, (str, Text)):
+                # Exported without a value, as a container leaves what it is not given, or an array: nobody sees it.
+                continue
             word = resolve(value, inputs)
             if given.get(name) != word:
                 by_runtime = giver == "runtime" or giver == ("again" if name in given else "kept")

@@ -149,6 +149,32 @@ def test_documents_of_a_revision() -> None:
     assert [job.config.path for job in load_commands(files).jobs] == ["a.md", "b.MD"]
 
 
+def test_documents_inside_of_yaml() -> None:
+    text = (
+        "model: a\nguide: |\n  # Guide\n  ```bash\n  vllm serve a/b \\\n    -tp 2\n  ```\nother: >-\n  vllm serve x\n"
+    )
+    files = MemoryFiles({"models/a.yaml": text, "b.yaml": "run: |\n  vllm serve a/b\n"})
+    (job,) = load_commands(files).jobs
+    assert (job.entry, job.config.line, job.arm.line, job.arm.column) == ("models/a.yaml#guide", 3, 5, 3)
+    planner = Planner(files)
+    server = planner.plan(planner.commands[0]).launch.server
+    assert server is not None
+    assert server.argv == ("vllm", "serve", "a/b", "-tp", "2")
+
+
+def test_documents_inside_of_yaml() -> None:
+    text = (
+        "model: a\nguide: |\n  # Guide\n  ```bash\n  vllm serve a/b \\\n    -tp 2\n  ```\nother: >-\n  vllm serve x\n"
+    )
+    files = MemoryFiles({"models/a.yaml": text, "b.yaml": "run: |\n  vllm serve a/b\n"})
+    (job,) = load_commands(files).jobs
+    assert (job.entry, job.config.line, job.arm.line, job.arm.column) == ("models/a.yaml#guide", 3, 5, 3)
+    planner = Planner(files)
+    server = planner.plan(planner.commands[0]).launch.server
+    assert server is not None
+    assert server.argv == ("vllm", "serve", "a/b", "-tp", "2")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -162,3 +188,9 @@ def test_documents_of_a_revision() -> None:
 )
 def test_hostile_documents(text: str) -> None:
     document_commands(PATH, text)
+
+
+def test_a_container_sees_only_what_it_is_given() -> None:
+    text = block("export A=1 B=2") + block("docker run -e A=$A demo/vllm:1 vllm serve a/b")
+    (server,) = served(text)
+    assert (server.env, server.runtime_env) == ({}, {"A": "1"})
