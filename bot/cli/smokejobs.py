@@ -48,7 +48,10 @@ _MOST = 8
 @click.option("--work", type=click.Path(file_okay=False, path_type=Path), help="The folder of the run.")
 @click.option("--package", default="botlint[smoke]", show_default=True, help="What is installed in the container.")
 @click.option("--wheels", metavar="FOLDER", default="", help="Install it from here, in a container without a network.")
-@click.option("--folder", "folders", multiple=True, metavar="FOLDER...", help="Models and caches: read only.")
+@click.option(
+    "--model-cache", "cache", metavar="FOLDER", default="", help="The hub's models (HF_HUB_CACHE): read only."
+)
+@click.option("--folder", "folders", multiple=True, metavar="FOLDER...", help="Other folders: read only.")
 @click.option("--srun", "slurm", multiple=True, metavar="--NAME=VALUE...", help="More options of srun: a partition.")
 @click.option("--nvidia", is_flag=True, help="The GPUs are NVIDIA's (default: AMD's).")
 @click.option("--no-compare", is_flag=True, help="Do not start the same jobs of the base.")
@@ -126,7 +129,14 @@ def _node(given: dict[str, Any], work: Path) -> Node:
 
     engine = find_engine() if given["engine"] == "auto" else given["engine"]
     return Node(
-        work, engine, given["package"], given["wheels"], tuple(given["folders"]), tuple(given["slurm"]), given["nvidia"]
+        work,
+        engine,
+        given["package"],
+        given["wheels"],
+        given["cache"],
+        tuple(given["folders"]),
+        tuple(given["slurm"]),
+        given["nvidia"],
     )
 
 

@@ -75,8 +75,8 @@ class Image:
 class Container:
     """How jobs are started on a node.
 
-    `work` is the folder of one job, `folders` others that may be read (models, caches), `wheels` one with packages, for
-    a container without a network. `slurm` are more options of `srun`, as `--partition=x`.
+    `work` is the folder of one job, `cache` that of a hub's models and `folders` others that may be read, `wheels` one
+    with packages, for a container without a network. `slurm` are more options of `srun`, as `--partition=x`.
     """
 
     engine: Engine
@@ -86,13 +86,14 @@ class Container:
     minutes: int
     package: str = "botlint[smoke]"
     wheels: str = ""
+    cache: str = ""
     folders: tuple[str, ...] = ()
     slurm: tuple[str, ...] = ()
     nvidia: bool = False
     compared: bool = False
 
     def __post_init__(self) -> None:
-        for folder in (self.work, *self.folders, *((self.wheels,) if self.wheels else ())):
+        for folder in (self.work, *self.folders, *filter(None, (self.wheels, self.cache))):
             if _FOLDER.fullmatch(folder) is None or ".." in PurePosixPath(folder).parts:
                 raise UsageError(f"a folder for the container is an absolute path without signs: {folder!r}")
         if _NAME.fullmatch(self.name) is None or _PACKAGE.fullmatch(self.package) is None:
@@ -164,7 +165,13 @@ def _mounts(box: Container) -> list[tuple[str, str, bool]]:
     found = [(box.work, WORK, True)]
     if box.wheels:
         found.append((box.wheels, WHEELS, False))
-    return [*found, *((folder, folder, False) for folder in box.folders)]
+    folders = dict.fromkeys([*filter(None, [box.cache]), *box.folders])
+    return [*found, *((folder, folder, False) for folder in folders)]
+
+
+def _variables(box: Container) -> list[str]:
+    """What the container is told of the node: where the models are that a plan names by their name."""
+    return [f"HF_HUB_CACHE={box.cache}"] if box.cache else []
 
 
 def _docker(box: Container, image: Image) -> list[str]:
@@ -181,6 +188,8 @@ def _docker(box: Container, image: Image) -> list[str]:
         found += ["--device", "/dev/kfd", "--device", "/dev/dri", "--group-add", "video"]
     for outside, inside, writable in _mounts(box):
         found += ["--volume", f"{outside}:{inside}" + ("" if writable else ":ro")]
+    for variable in _variables(box):
+        found += ["--env", variable]
     return [*found, "--workdir", WORK, "--entrypoint", "bash", image.docker, "-c", _inner(box)]
 
 
@@ -191,7 +200,7 @@ def _srun(box: Container, image: Image) -> list[str]:
         f"--time={box.minutes}", "--kill-on-bad-exit=1", *box.slurm,
         f"--container-image={image.enroot}", f"--container-mounts={mounts}", f"--container-workdir={WORK}",
         "--container-writable", "--container-remap-root", "--no-container-mount-home", "--no-container-entrypoint",
-        "--export=NONE", "bash", "-c", _inner(box),
+        f"--export={','.join(['NONE', *_variables(box)])}", "bash", "-c", _inner(box),
     ]  # fmt: skip
 
 
@@ -203,6 +212,8 @@ def _enroot(box: Container, image: Image) -> list[list[str]]:
     start = ["enroot", "start", "--root", "--rw"]
     for outside, inside, writable in _mounts(box):
         start += ["--mount", f"{outside}:{inside}" + ("" if writable else ":ro")]
+    for variable in _variables(box):
+        start += ["--env", variable]
     return [
         ["enroot", "import", "--output", _squashed(box), f"docker://{image.enroot}"],
         ["enroot", "create", "--force", "--name", box.name, _squashed(box)],

@@ -51,6 +51,7 @@ class Node:
     engine: Engine
     package: str = "botlint[smoke]"
     wheels: str = ""
+    cache: str = ""
     folders: tuple[str, ...] = ()
     slurm: tuple[str, ...] = ()
     nvidia: bool = False
@@ -94,6 +95,7 @@ def _prepared(node: Node, chosen: Chosen, asked: SmokeRequest, compared: SmokeRe
         int((_seconds(asked, compared) + START) // 60) + 1,
         node.package,
         node.wheels,
+        node.cache,
         node.folders,
         node.slurm,
         node.nvidia,

@@ -73,7 +73,7 @@ def test_what_is_no_image_is_no_word_of_a_command(text: str) -> None:
     "changes",
     [
         {"work": "relative"}, {"work": "/a/../b"}, {"work": "/a b"}, {"work": "/a:/b"}, {"work": "/a,b"},
-        {"wheels": "x"}, {"folders": ("/a;b",)}, {"name": "other"}, {"package": "botlint; reboot"},
+        {"wheels": "x"}, {"folders": ("/a;b",)}, {"cache": "/a,X=1"}, {"name": "other"}, {"package": "botlint; reboot"},
         {"package": "evil"}, {"slurm": ("-p",)}, {"slurm": ("--x=$(reboot)",)},
     ],
 )  # fmt: skip
@@ -111,6 +111,18 @@ def test_slurm() -> None:
     ):  # fmt: skip
         assert word in words
     assert cleanup(box("slurm")) == [["scancel", "--quiet", f"--name={NAME}"]]
+
+
+def test_models_of_a_hub_are_found_by_name() -> None:
+    for engine, word in (
+        ("docker", "--env HF_HUB_CACHE=/hub"),
+        ("slurm", "--export=NONE,HF_HUB_CACHE=/hub"),
+        ("enroot", "--env HF_HUB_CACHE=/hub"),
+    ):
+        *_, last = commands(box(engine, cache="/hub", folders=("/hub",)), read_image("a/b:c"))  # type: ignore[arg-type]
+        text = shlex.join(last)
+        assert word in text
+        assert text.count("/hub:/hub:ro") == 1
 
 
 def test_enroot_and_no_container() -> None:
