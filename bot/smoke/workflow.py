@@ -67,7 +67,7 @@ jobs:
       BASE_SHA: ${{ inputs.base_sha }}
       JOBS: ${{ inputs.jobs }}
       NONCE: ${{ inputs.nonce }}
-      # Options of `botlint smoke jobs` for this node, as in: --engine slurm --srun --partition=compute --model-cache /hub
+      # Options of `botlint smoke jobs` for this node: --engine slurm --srun --partition=compute --model-cache /hub
       OPTIONS: ${{ vars.BOTLINT_SMOKE_OPTIONS }}
     defaults:
       run:
