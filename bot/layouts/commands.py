@@ -59,7 +59,7 @@ _NAMED = re.compile(
     r"|--entrypoint[= \t]+[\"']?(?:vllm|python3?)\b"
 )
 _LAUNCH = re.compile(rf"(?<![\w./-])(?:{_SERVER})(?![\w.])|/(?:vllm[ \t]+serve|trtllm-serve)(?![\w.])")
-_MENTION = re.compile(r"vllm|sglang|openai_server|trtllm|dynamo\.", re.IGNORECASE)
+_MENTIONS = ("vllm", "sglang", "openai_server", "trtllm", "tensorrt_llm", "dynamo.")
 
 _TALKS = frozenset(
     "echo printf grep pkill pgrep kill killall ps pip pip3 which command hash man tail less cat cd git ls".split()
@@ -145,7 +145,7 @@ def load_commands(files: Files) -> Loaded:
         if not lower.endswith((*ENDINGS, *EMBEDDING)) or _SKIPPED.search(path):
             continue
         source = files.text(path)
-        if source is None or not may_launch(source.text):
+        if source is None or (lower.endswith(EMBEDDING) and "```" not in source.text) or not may_launch(source.text):
             continue
         for first, indent, text in _embedded(source.text) if lower.endswith(EMBEDDING) else ((1, 0, source.text),):
             found = document_commands(path, text, first=first, indent=indent)
@@ -156,7 +156,7 @@ def load_commands(files: Files) -> Loaded:
 
 def _embedded(text: str) -> Iterator[tuple[int, int, str]]:
     """The documents that a YAML file holds as texts with fences: first line, indentation, and text of each."""
-    if "```" not in text or len(text) > MAX_DOCUMENT:
+    if len(text) > MAX_DOCUMENT:
         return
     lines = text.split("\n")
     number = 0
@@ -185,7 +185,7 @@ def is_described(entry: str) -> bool:
 
 def may_launch(text: str) -> bool:
     """Whether a text can have a launch command at all."""
-    return _MENTION.search(text) is not None and _LAUNCH.search(text) is not None
+    return any(word in text for word in _MENTIONS) and _LAUNCH.search(text) is not None
 
 
 def document_commands(path: str, text: str, name: str = "", *, first: int = 1, indent: int = 0) -> Loaded:
