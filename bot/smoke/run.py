@@ -163,7 +163,6 @@ class _Run:
         self.log = Log()
         self.child: Child | None = None
         self.memory: list[float] = []
-        self.server_model = ""
         self.port = _free_port()
 
     def go(self) -> Verdict:
@@ -355,7 +354,6 @@ class _Run:
         ended = End(False, ())
         if self.child is not None:
             ended = end(self.child)
-            self.log = self.child.output.log(_LOG_LINES)
             details["killed"] = ended.killed
             if ended.left:
                 problems.append(f"{len(ended.left)} processes did not end even when killed")
@@ -428,6 +426,9 @@ class _Run:
 
     def _keep_log(self, child: Child) -> None:
         """Keep the end of the log, and what it says about causes if something went wrong."""
+        if child.status() is not None:
+            # The last lines of a server that ended are still being read.
+            child.output.join(0.5)
         self.log = child.output.log(_LOG_LINES)
         if any(one.status != "ok" for one in self.stages) or child.status() is not None:
             known = {one.signature for one in self.causes}
