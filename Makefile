@@ -54,9 +54,9 @@ postgres:  ## install PostgreSQL, with which several workers are tested, where t
 soak: $(VENV)/.installed-dev postgres  ## 500 webhooks to the App while its processes are killed, on SQLite and PostgreSQL
 	PYTHONPATH=tests/server:tests/github $(BIN)/python tests/server/soak.py $(SOAK)
 
-bench: $(VENV)/.installed-bench  ## compare `botlint plan` with the generator of REPO=/path/to/checkout
-	@test -n "$(REPO)" || { echo 'usage: make bench REPO=/path/to/checkout [RUNS=5]' >&2; exit 2; }
-	$(BIN)/python tests/bench/bench.py "$(REPO)" --botlint $(BIN)/botlint --runs $(or $(RUNS),5)
+bench: $(VENV)/.installed-bench  ## time `plan` and `check` on REPO='/path/to/checkout...', against its own generator
+	@test -n "$(REPO)" || { echo "usage: make bench REPO='/path/to/checkout...' [RUNS=5]" >&2; exit 2; }
+	$(BIN)/python tests/bench/bench.py $(REPO) --botlint $(BIN)/botlint --runs $(or $(RUNS),5)
 
 bench-review: $(VENV)/.installed-dev  ## time the review of a one-recipe pull request on the size of REPO=/path/to/checkout
 	@test -n "$(REPO)" || { echo 'usage: make bench-review REPO=/path/to/checkout [RUNS=4]' >&2; exit 2; }

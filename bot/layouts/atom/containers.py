@@ -194,5 +194,10 @@ def _inside(
             continue
         for name, written in _OPTION.findall(line):
             bare = written[1:-1] if written[:1] in ("'", '"') else written
-            found[name] = Inside(bare if written.startswith("'") else _expanded(bare, env), by_option=True)
+            value = bare if written.startswith("'") else _expanded(bare, env)
+            own = env.get(name)
+            # The reason that the job's own variable has says more than that a part is not known.
+            found[name] = Inside(
+                own if isinstance(value, Unknown) and isinstance(own, Unknown) else value, by_option=True
+            )
     return found
