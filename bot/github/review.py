@@ -36,6 +36,7 @@ from botlint.github.reconcile import Changes, State, first_contact, other_summar
 from botlint.github.smoke import carried
 from botlint.github.summary import Reviewed, summary_body
 from botlint.github.wording import EN, WORDINGS, Wording
+from botlint.layouts.commands import ENDINGS, may_launch
 from botlint.repo.files import Files, is_safe_path
 
 MAX_FILES = 3_000
@@ -110,8 +111,15 @@ class Prepared:
     def relevant(self) -> bool:
         """Whether the change touches something that is checked; of a merge group it is not asked."""
         return self.pull is None or any(
-            is_relevant(path) for one in self.files for path in (one.path, one.previous_path or "")
+            is_relevant(path) or self._shows_commands(path)
+            for one in self.files
+            for path in (one.path, one.previous_path or "")
         )
+
+    def _shows_commands(self, path: str) -> bool:
+        """Whether a document of the head shows launch commands."""
+        text = self.analysis.head_text(path) if path.lower().endswith(ENDINGS) else None
+        return text is not None and may_launch(text)
 
     @property
     def unplaced(self) -> Reviewed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import lru_cache
+from itertools import pairwise
 
 from botlint.catalogs.hardware import find_hardware
 from botlint.catalogs.images import ImageFacts
@@ -14,6 +15,7 @@ from botlint.engine.analysis.job_image import job_image
 from botlint.engine.context import Context
 from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactType, FactValue, View, whole_line
 from botlint.layouts.base import Job
+from botlint.layouts.commands import SCENARIO
 from botlint.layouts.inferencex.configs import Hardware
 from botlint.plan.model import Launch, LaunchPlan
 
@@ -183,10 +185,20 @@ def _core(job: Job, plan: LaunchPlan, launch: Launch, node: Hardware | None) -> 
         values["job.exit_line"] = exit_.line
         values["job.exit_message"] = exit_.message
         values["job.exit_text"] = _without_own_names(exit_.message, str(row.get("exp-name", "")))
-    values.update(_model(str(row.get("model", ""))))
+    values.update(_model(str(row.get("model", "") or _served_model(job, launch))))
     values.update(_gpu(str(row.get("runner", "")), launch.runners[0]))
     values.update(_image(job_image(job)))
     return Core(job.entry, values, _anchors(job, launch), source=JobSource(job, plan, launch))
+
+
+def _served_model(job: Job, launch: Launch) -> str:
+    """The model of a command of a document, which has no row that says it; empty where it is not known."""
+    if job.scenario != SCENARIO or launch.server is None:
+        return ""
+    for word, following in pairwise(launch.server.argv):
+        if word in ("serve", "--model", "--model-path") and isinstance(following, str) and following[:1] != "-":
+            return following
+    return ""
 
 
 def _without_own_names(message: str, name: str) -> str:
