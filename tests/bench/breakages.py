@@ -355,14 +355,14 @@ def _run(
         if not options.kind or kind in options.kind
         for edit in source.random.sample(edits, min(options.number, len(edits)))
     ]
+
+    def findings(edits: Sequence[Edit]) -> list[Finding]:
+        report = check(Context(MemoryFiles(_texts(source, edits), source.files), plan_jobs, base), rules)
+        for failure in report.failures:
+            print(f"FAILED {failure}")
+        return [one for one in report.findings if one.counts]
+
     for batch in _batches(chosen):
-
-        def findings(edits: Sequence[Edit]) -> list[Finding]:
-            report = check(Context(MemoryFiles(_texts(source, edits), source.files), plan_jobs, base), rules)
-            for failure in report.failures:
-                print(f"FAILED {failure}")
-            return [one for one in report.findings if one.counts]
-
         found = findings(batch)
         for edit in batch:
             at = [one for one in found if _reports(one, edit) and (wanted or one.severity == "error")]
