@@ -61,11 +61,21 @@ class Planner:
     """Plans the jobs of one revision; everything that jobs share is computed once."""
 
     def __init__(
-        self, files: Files, mode: Mode = "throughput", *, with_origins: bool = False, layout: Choice = AUTOMATIC
+        self,
+        files: Files,
+        mode: Mode = "throughput",
+        *,
+        with_origins: bool = False,
+        with_possible: bool = True,
+        layout: Choice = AUTOMATIC,
     ) -> None:
-        """`with_origins` also finds where each variable and option of a server is written, which takes memory."""
+        """`with_origins` also finds where each variable and option of a server is written, which takes memory.
+
+        Without `with_possible` a plan does not say what undecided tests would change, which takes time.
+        """
         self.files = files
         self.with_origins = with_origins
+        self.with_possible = with_possible
         self.mode: Mode = mode
         self.kind = _KINDS.get(mode, "throughput")
         self.layout, loaded = load_jobs(files, layout)
@@ -94,6 +104,7 @@ class Planner:
                 is_server=lambda argv: identify(argv) is not None, may_serve=may_serve, submits=submission, edits=edits
             ),
         )
+        self.world.plain = 0 if with_possible else 1
         self.recipes = Recipes(self.world.revision)
         self.origins = OriginFinder()
         self.failures: list[Exception] = []
@@ -389,7 +400,15 @@ class _Reading:
         possible = self._possible(chain, outcome, server, exit_, reason)
         if server is not None and self.planner.with_origins:
             server = replace(server, origins=self._origins(chain, server))
-        return Launch(self.runners, launcher, recipe, outcome, exit_, server, reason, at, possible)
+        container = self._container(chain) if server is not None else ()
+        return Launch(self.runners, launcher, recipe, outcome, exit_, server, reason, at, possible, container)
+
+    def _container(self, chain: list[Solved]) -> tuple[Word, ...]:
+        """The words that start the container in which the server starts."""
+        for solved in reversed(chain):
+            if solved.leaf.container:
+                return tuple(resolve(value, solved.inputs) for value in solved.leaf.container)
+        return ()
 
     def _outcome(self, chain: list[Solved]) -> tuple[Outcome, Exit | None, Server | None, str | None, Location | None]:
         last = chain[-1]

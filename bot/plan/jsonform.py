@@ -86,6 +86,8 @@ def launch_form(launch: Launch) -> dict[str, Any]:
         "server": server_form(launch.server),
         "possible": [_alternative(a) for a in launch.possible],
     }
+    if launch.container:
+        form["container"] = [word(one) for one in launch.container]
     if launch.outcome == "undecided":
         form["reason"] = launch.reason
         if launch.reason_at is not None:

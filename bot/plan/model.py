@@ -94,6 +94,8 @@ class Launch:
     reason: str | None = None
     reason_at: Location | None = None
     possible: tuple[Alternative, ...] = ()
+    container: tuple[Word, ...] = field(default=(), compare=False)
+    """The words that start the container of the server, all before its command; none where there is no container."""
 
 
 @dataclass(slots=True)

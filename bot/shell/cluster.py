@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from botlint.shell import launching, variables
@@ -79,10 +81,22 @@ def srun(shell: Shell, base: str, values: list[Value], overlay: dict[str, Variab
         mounts = _mounts(shell, specs)
         workdir = options.get("--container-workdir") or options.get("-D") or options.get("--chdir")
         context = _container(shell, mounts, workdir[-1] if workdir else None)
+        with _inside([base, *values[1 : len(values) - len(rest)]]):
+            return _tasks(shell, rest, overlay, context, _count_tasks(shell, options))
     elif options.get("-D") or options.get("--chdir"):
         where = shell.canonical((options.get("-D") or options["--chdir"])[-1])
         context = Context(where or "/unknown", context.mounts)
     return _tasks(shell, rest, overlay, context, _count_tasks(shell, options))
+
+
+@contextmanager
+def _inside(words: Sequence[Value]) -> Iterator[None]:
+    """What starts inside of the block runs in the container that these words start; the innermost one counts."""
+    try:
+        yield
+    except (ServeFlow, CallFlow) as flow:
+        flow.container = flow.container or tuple(words)
+        raise
 
 
 def _exports(shell: Shell, options: dict[str, list[Value]], overlay: dict[str, Variable]) -> dict[str, Variable]:
@@ -237,6 +251,7 @@ def docker(shell: Shell, base: str, values: list[Value], overlay: dict[str, Vari
     options, rest = split_options(values[2:], _DOCKER_VALUED)
     if not rest:
         return launching.unknown(shell, base)
+    words = [base, *values[1 : len(values) - len(rest) + 1]]
     rest = rest[1:]
     entrypoint = options.get("--entrypoint")
     if entrypoint and entrypoint[-1] != "":
@@ -265,10 +280,11 @@ def docker(shell: Shell, base: str, values: list[Value], overlay: dict[str, Vari
     if verb == "exec" and not workdir:
         context = Context(shell.exec_cwd or "/", mounts or shell.exec_mounts)
     if verb == "run":
-        shell.exec_mounts, shell.exec_cwd = mounts, context.cwd
+        shell.exec_mounts, shell.exec_cwd, shell.exec_words = mounts, context.cwd, tuple(words)
     if not rest:
         return Undecided(f"{base} {verb} succeeds")
-    return in_context(shell, rest, inside, context)
+    with _inside(words if verb == "run" else shell.exec_words):
+        return in_context(shell, rest, inside, context)
 
 
 def _of_file(shell: Shell, paths: list[Value]) -> dict[str, Variable]:

@@ -202,6 +202,7 @@ class Shell:
         """Servers that background jobs have started on other nodes."""
         self.exec_mounts: tuple[Mount, ...] | None = None
         self.exec_cwd = ""
+        self.exec_words: tuple[Value, ...] = ()
         self.exec_environment: dict[str, Variable] = {}
         self.dash_c = "c" in process.options
         self.captured = "o" in process.options

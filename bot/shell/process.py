@@ -267,6 +267,8 @@ class Leaf:
     """Further servers that start together with this one, on other nodes."""
     apart: bool = False
     """Whether the script starts others after the one that it ends with."""
+    container: tuple[Value, ...] = ()
+    """The words that start the container in which it goes on: all before the command of the container."""
 
 
 @dataclass(slots=True)

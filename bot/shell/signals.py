@@ -92,6 +92,8 @@ class ServeFlow(Flow):
         """Other servers that the same command starts."""
         self.elsewhere = False
         """Whether it starts on another node, so that the script goes on if the command runs in the background."""
+        self.container: tuple[Value, ...] = ()
+        """The words that start the container that it runs in."""
 
 
 class CallFlow(Flow):
@@ -104,6 +106,7 @@ class CallFlow(Flow):
         self.place = place
         self.beside: list[Leaf] = []
         self.elsewhere = False
+        self.container: tuple[Value, ...] = ()
 
 
 class StopFlow(Flow):
@@ -139,8 +142,8 @@ class HoistFlow(Flow):
 def leaf_of(flow: ServeFlow | CallFlow) -> Leaf:
     """The end of a script with a server, or with another script that serves."""
     if isinstance(flow, ServeFlow):
-        return Leaf("serves", place=flow.server.place, server=flow.server, beside=flow.beside)
-    return Leaf("call", place=flow.place, call=flow.call, beside=flow.beside)
+        return Leaf("serves", place=flow.server.place, server=flow.server, beside=flow.beside, container=flow.container)
+    return Leaf("call", place=flow.place, call=flow.call, beside=flow.beside, container=flow.container)
 
 
 def serves(flow: ServeFlow | CallFlow) -> bool:
