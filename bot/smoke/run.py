@@ -35,7 +35,7 @@ from botlint.smoke.model import (
     Status,
     Verdict,
 )
-from botlint.smoke.process import Child, End, end, look, start, take_orphans
+from botlint.smoke.process import Child, end, look, start, take_orphans
 from botlint.smoke.signatures import causes
 from botlint.smoke.state import WorkFolder, work_folder
 from botlint.smoke.variables import runner_environment
@@ -351,23 +351,25 @@ class _Run:
     def _stop(self, deadline: float) -> tuple[str, dict[str, Any]]:
         details: dict[str, Any] = {}
         problems: list[str] = []
-        ended = End(False, ())
-        if self.child is not None:
-            ended = end(self.child)
+        how = "nothing was started"
+        child, self.child = self.child, None
+        if child is not None:
+            gone = child.status() is not None
+            ended = end(child)
             details["killed"] = ended.killed
+            how = "it had to be killed" if ended.killed else "it had ended" if gone else "it ended when asked to"
             if ended.left:
                 problems.append(f"{len(ended.left)} processes did not end even when killed")
             if not _is_free(self.port):
                 problems.append(f"something still listens on port {self.port}")
-        if self.memory and self.child is not None and self.request.honest.device == "gpu":
+        if self.memory and child is not None and self.request.honest.device == "gpu":
             problems += self._memory_back(deadline, details)
         left = self.folder.clear()
         if left:
             problems.append(f"{len(left)} files could not be removed: {left[0]}")
         if problems:
             raise Failed("; ".join(problems), details=details)
-        how = "it had to be killed" if ended.killed else "it ended when asked to"
-        return ("nothing was left" if self.child is None else f"{how}; nothing is left"), details
+        return f"{how}; nothing is left", details
 
     def _memory_back(self, deadline: float, details: dict[str, Any]) -> list[str]:
         """Why the memory of the GPUs is not as free as before; drivers give it back a little after the end."""

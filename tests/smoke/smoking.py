@@ -70,7 +70,7 @@ def fake_bin(folder: Path) -> Path:
 def fake_environment(folder: Path) -> dict[str, str]:
     """The environment of a runner that has the fake engine."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return {**kept, "PATH": f"{folder}:{os.environ['PATH']}", "PYTHONPATH": str(FAKE)}
+    return {**kept, "PATH": f"{folder}:{os.environ['PATH']}", "PYTHONPATH": f"{FAKE}:{FAKE.parent}"}
 
 
 def machine_of(folder: Path) -> Machine:

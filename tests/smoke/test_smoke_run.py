@@ -10,8 +10,10 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fake_torch import MI300X, MI355X
 from smoking import (
     LIMITS,
     SERVING,
@@ -26,8 +28,8 @@ from smoking import (
 )
 
 from botlint.core.errors import CannotFinish
-from botlint.smoke.model import Load, Stage, Verdict
-from botlint.smoke.run import run
+from botlint.smoke.model import Honest, Load, Stage, Verdict
+from botlint.smoke.run import Machine, run
 from botlint.smoke.state import work_folder
 
 PASSED = 5
@@ -171,6 +173,44 @@ def test_a_machine_without_the_engine_is_to_blame(tmp_path: Path) -> None:
     verdict = run(request_of(plan_of()), machine)
     assert (verdict.verdict, verdict.stage) == ("infrastructure", "serve")
     assert "no vllm on this machine" in verdict.reason
+
+
+def with_gpus(machine: Machine, *devices: dict[str, Any]) -> Machine:
+    return replace(machine, environment={**machine.environment, "FAKE_DEVICES": json.dumps(devices)})
+
+
+@pytest.mark.parametrize(
+    ("devices", "reason"),
+    [
+        ([MI300X], "device 0 is gfx942 (GPU), the job is for gfx950"),
+        ([], "0 devices, 1 are needed"),
+        ([{**MI355X, "free": 20}], "device 0 has 20 of 288 GB free, the server takes 90%"),
+        ([{**MI355X, "dead": True}], "device 0: HIP error: device lost"),
+    ],
+)
+def test_a_node_that_does_not_fit_the_job_is_to_blame(
+    tmp_path: Path, devices: list[dict[str, Any]], reason: str
+) -> None:
+    request = request_of(plan_of(), stages=("probe", *SERVING), honest=Honest())
+    verdict = run(request, with_gpus(machine_of(tmp_path), *devices))
+    assert (verdict.verdict, verdict.stage) == ("infrastructure", "probe")
+    assert reason in verdict.reason
+    assert status(verdict, "serve") == "skipped"
+
+
+@pytest.mark.parametrize(("mode", "name"), [("ok", "pass"), ("keeps-memory", "infrastructure")])
+def test_the_memory_of_the_gpus_is_back_after_the_end(tmp_path: Path, mode: str, name: str) -> None:
+    request = request_of(
+        plan_of("--fake", mode, "--note", str(tmp_path / "free")),
+        stages=("probe", "serve", "stop"),
+        honest=Honest(),
+        limits=replace(LIMITS, stop=3),
+    )
+    verdict = run(request, with_gpus(machine_of(tmp_path), {**MI355X, "free-file": str(tmp_path / "free")}))
+    assert verdict.verdict == name, verdict
+    assert status(verdict, "probe") == "ok"
+    assert ("device 0 has 206 GB less than before" in verdict.reason) == (mode != "ok")
+    assert within_limits(verdict)
 
 
 def test_a_probe_that_hangs_is_ended_and_blames_the_machine(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 COUNTS = {"requests": 0, "prompt": 0, "output": 0}
@@ -164,6 +165,8 @@ def main() -> None:
         leave({"PATH": os.environ["PATH"]})
     if MODE == "leaves":
         leave(dict(os.environ))
+    if MODE == "keeps-memory":
+        Path(option("--note")).write_text("80", encoding="utf-8")
     if MODE == "floods":
         while True:
             os.write(1, b"noise " * 10_000 + b"\n")
