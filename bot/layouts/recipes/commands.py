@@ -59,7 +59,7 @@ class Shown:
     """The number of its node among those that one engine spans; they differ in this only."""
     words: tuple[Value, ...]
     env: Env
-    model: Value
+    model: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,13 @@ def omni_command(recipe: Value, variant_name: str, task: Value, profile: Profile
         place = recipe["omni"].key("port")
         args.extend((said("--port", place), said(js_text(port), place)))
     args.append(said("--omni", recipe["omni"].block if isinstance(recipe.get("omni"), Table) else None))
-    return Shown("", 0, tuple(dedupe(args)), env, model)
+    return Shown("", 0, tuple(dedupe(args)), env, _text(model))
+
+
+def _text(model: Value) -> str:
+    if not isinstance(model, str):
+        raise Unreadable(f"the model is no text: {js_text(model)}")
+    return model
 
 
 def _variant(recipe: Value, name: str) -> Value:
@@ -258,7 +264,7 @@ class Maker:
         return self._variables.setdefault(values, env)
 
     def _shown(self, made: _Pick, name: str, role: str | None, rank: int | None) -> Shown:
-        return Shown(name, rank or 0, self._args(made, role, rank), self._env(made, role), made.model)
+        return Shown(name, rank or 0, self._args(made, role, rank), self._env(made, role), _text(made.model))
 
     # ------------------------------------------------------------------------------------------------------- words
 

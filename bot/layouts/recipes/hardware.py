@@ -11,6 +11,9 @@ from botlint.layouts.recipes.values import Table, Value, at, items, js_text, num
 MAX_NODES = 16
 """Most nodes of one deployment."""
 
+MAX_GPUS = 1_024
+"""Most GPUs of one node."""
+
 _CONSTRAINTS = {"nvfp4": ("NVIDIA", "blackwell"), "fp4": ("NVIDIA", "blackwell")}
 """Brand and generation that a precision asks for."""
 
@@ -48,7 +51,7 @@ def read_profile(name: str, value: Value) -> Profile:
     """A profile of the taxonomy; an unknown one has one GPU and nothing else."""
     given = at(value, "generation") or at(value, "gpu_generation")
     count = at(value, "gpu_count")
-    counted = isinstance(count, int) and not isinstance(count, bool)
+    counted = isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MAX_GPUS
     return Profile(
         id=name,
         brand=str(at(value, "brand") or ""),

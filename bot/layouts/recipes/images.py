@@ -30,7 +30,7 @@ def brand_of(profile: Profile) -> str:
     return "nvidia"
 
 
-def image_of(recipe: Value, variant: Value, profile: Profile) -> Value:
+def image_of(recipe: Value, variant: Value, profile: Profile) -> str | None:
     """The image; None where the site shows none."""
     brand = brand_of(profile)
     exact = at(variant, "hardware_overrides", profile.id, "docker_image")
@@ -46,7 +46,8 @@ def image_of(recipe: Value, variant: Value, profile: Profile) -> Value:
             if isinstance(given, str):
                 return given
         if brand == "nvidia" and isinstance(given, dict) and ("cu130" in given or "cu129" in given):
-            return either(given.get("cu130"), given.get("cu129"))
+            found = either(given.get("cu130"), given.get("cu129"))
+            return found if isinstance(found, str) else None
     if profile.generation == "xpu":
         return _XPU
     nightly = at(recipe, "model", "nightly_required") is True

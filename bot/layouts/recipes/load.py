@@ -18,7 +18,7 @@ from botlint.layouts.recipes.commands import Maker, Pick, Shown, Site, Unreadabl
 from botlint.layouts.recipes.hardware import read_profile
 from botlint.layouts.recipes.images import image_of
 from botlint.layouts.recipes.tasks import tasks_of
-from botlint.layouts.recipes.values import Table, Value, at, js_text, node_of, read, table
+from botlint.layouts.recipes.values import Table, at, js_text, node_of, read, table
 from botlint.repo.files import Files
 
 MODELS = "models"
@@ -112,7 +112,7 @@ class _Found:
 
     choice: Choice
     shown: tuple[Shown, ...]
-    image: Value
+    image: str | None
     oldest: str
     places: list[str] = field(default_factory=list)
 
@@ -222,16 +222,16 @@ class _Recipe:
             "variant": pick.variant,
             "node_count": pick.nodes,
             "deploy_type": self._deploy_type(pick),
-            "docker_image": None if found.image is None else js_text(found.image),
+            "docker_image": None if found.image is None else str(found.image),
         }
         if pick.offload is not None:
             row["serving_strategy"] = pick.strategy
         if choice.extra:
             row["turned_on"] = choice.extra
         row["shown_for"] = found.places
-        known: dict[str, object] = {"model": js_text(model), "framework": "vllm", "runner": pick.hardware}
+        known: dict[str, object] = {"model": str(model), "framework": "vllm", "runner": pick.hardware}
         if found.image is not None:
-            known["image"] = js_text(found.image)
+            known["image"] = str(found.image)
         return CommandJob(
             entry=self.name,
             config=start,
@@ -249,7 +249,7 @@ class _Recipe:
 
 def _command(shown: Shown) -> Command:
     """A command as a shell takes it: the site quotes values, and leaves names of variables to be filled in."""
-    words: list[Word] = ["vllm", "serve", _word(js_text(shown.model), quoted=False)]
+    words: list[Word] = ["vllm", "serve", _word(str(shown.model), quoted=False)]
     places: list[Node | None] = [None, None, node_of(shown.model)]
     follows = False
     for word in shown.words:

@@ -15,6 +15,9 @@ Value: TypeAlias = Any
 MAX_DEPTH = 40
 """Nesting that is read."""
 
+MAX_NUMBER = 1_000_000_000
+"""Largest size that is worked with."""
+
 
 class Text(str):
     """A text with the node in which it is written; None for one that the site makes."""
@@ -40,6 +43,9 @@ class Table(dict[str, Value]):
 
     __slots__ = ("block",)
     block: Block
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return id(self)
 
     def key(self, name: str) -> Node | None:
         """The key of a value."""
@@ -99,8 +105,8 @@ def either(first: Value, second: Value) -> Value:
 
 
 def is_number(value: Value) -> TypeGuard[int | float]:
-    """Whether a value is a number; truth values are none."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    """Whether a value is a number that sizes can have; truth values are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= MAX_NUMBER
 
 
 def number(value: Value) -> int | float:
