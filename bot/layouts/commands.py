@@ -28,6 +28,12 @@ MAX_COMMANDS = 400
 MAX_BLOCK = 40_000
 """Characters of a block of code that is read."""
 
+MAX_GAP = 4
+"""Lines between a command and options that were cut off it: comments, and a blank line."""
+
+MAX_SHOWN = 120
+"""Characters of options that are told."""
+
 MAX_DEPTH = 4
 """Lists of commands and here-documents inside of each other."""
 
@@ -316,6 +322,9 @@ def _read_statement(reading: _Reading, block: Block, scope: _Scope, statement: b
             _read_statement(reading, block, scope, item, depth + 1)
         return
     text = scope.source.text[statement.pos : statement.end]
+    if _head(statement).startswith("--"):
+        _cut_off(reading, scope, statement.pos, text)
+        return
     here = _here_documents(statement)
     if not _LAUNCH.search(text) and not any(_LAUNCH.search(body.text) for body in here):
         if _sets(statement):
@@ -342,6 +351,18 @@ def _read_statement(reading: _Reading, block: Block, scope: _Scope, statement: b
             end = scope.source.text.find("\n", end)
             end = len(scope.source.text) if end < 0 else end
         reading.jobs.append(_job(reading, block, scope, statement.pos, end))
+
+
+def _cut_off(reading: _Reading, scope: _Scope, start: int, text: str) -> None:
+    """Says of the command just before that options stand behind it which are not its own any more."""
+    last = reading.jobs[-1] if reading.jobs else None
+    if last is None or last.arm.line <= scope.source.base_line or last.known["cut-off"]:
+        return
+    if not all(unknown.nonempty for unknown in last.start.unknowns.values()):
+        # What has dots in it is the sketch of a command.
+        return
+    if 0 < scope.source.line(start) - last.arm.end_line <= MAX_GAP:
+        reading.jobs[-1] = replace(last, known={"cut-off": text.split("\n")[0][:MAX_SHOWN].rstrip(" \\")})
 
 
 def _sets(statement: bash.Statement) -> bool:
@@ -417,6 +438,7 @@ def _job(reading: _Reading, block: Block, scope: _Scope, start: int, end: int) -
             shell="",
         ),
         versions=versions,
+        known={"cut-off": ""},
     )
 
 

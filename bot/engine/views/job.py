@@ -69,6 +69,7 @@ _ROW_FACTS: tuple[tuple[str, str, FactType, str], ...] = (
     ("exp_name", "exp-name", "string", "name of the experiment"),
     ("disagg", "disagg", "bool", "prefill and decode on workers of their own"),
     ("run_eval", "run-eval", "bool", "an accuracy eval follows"),
+    ("cut_off", "cut-off", "string", "options in the lines behind a document's command, which does not go on to them"),
     ("kv_p2p_transfer", "kv-p2p-transfer", "string", "KV transfer between workers"),
 )
 
