@@ -18,6 +18,8 @@ from botlint.cli.common import Settings, common_options, no_collection
 from botlint.core.errors import NothingToCheck, UsageError
 
 if TYPE_CHECKING:
+    from botlint.plan.model import LaunchPlan
+    from botlint.smoke.launcher import Hints
     from botlint.smoke.node import Node, Prepared
     from botlint.smoke.result import Unstarted
 
@@ -43,7 +45,7 @@ _MOST = 8
     "--engine",
     type=click.Choice(["auto", "docker", "podman", "slurm", "enroot", "none"]),
     default="auto",
-    help="What starts containers (default: the first of srun, docker, podman, enroot that is there).",
+    help="What starts containers (default: what the job's launcher uses, else what is there).",
 )
 @click.option("--work", type=click.Path(file_okay=False, path_type=Path), help="The folder of the run.")
 @click.option("--package", default="botlint[smoke]", show_default=True, help="What is installed in the container.")
@@ -100,14 +102,15 @@ def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
 
 
 def _clean(given: dict[str, Any], nonce: str, ids: list[str]) -> int:
-    from botlint.smoke.container import Container, cleanup
+    from botlint.smoke.container import ENGINES, Container, cleanup
     from botlint.smoke.node import CLEAN, run_command
 
     node = _node(given, Path("/tmp/botlint-smoke-jobs"))  # noqa: S108 (nothing is made there)
     for one in ids:
-        box = Container(node.engine, str(node.work / one), f"botlint-smoke-{nonce}-{one}", 1, 1)
-        for command in cleanup(box):
-            run_command(command, CLEAN)
+        for engine in ENGINES if node.engine is None else (node.engine,):
+            box = Container(engine, str(node.work / one), f"botlint-smoke-{nonce}-{one}", 1, 1)
+            for command in cleanup(box):
+                run_command(command, CLEAN)
     return 0
 
 
@@ -124,10 +127,9 @@ def _asked(given: dict[str, Any]) -> tuple[str, str, str, list[str]]:
 
 
 def _node(given: dict[str, Any], work: Path) -> Node:
-    from botlint.smoke.container import find_engine
     from botlint.smoke.node import Node
 
-    engine = find_engine() if given["engine"] == "auto" else given["engine"]
+    engine = None if given["engine"] == "auto" else given["engine"]
     return Node(
         work,
         engine,
@@ -148,7 +150,7 @@ def _ready(
     from botlint.engine.settings import SmokeSettings, read_settings
     from botlint.plan.build import Planner
     from botlint.repo.open import open_files
-    from botlint.smoke.node import old_plans, prepare
+    from botlint.smoke.node import hints_for, old_plans, prepare
     from botlint.smoke.select import Budget, find
 
     repo: Path = given["repo"]
@@ -159,12 +161,15 @@ def _ready(
         planner = Planner(files)
         plans = plan_jobs(planner, planner.jobs)
         selection = find(plans, ids[: smoke.max_jobs], budget)
-        olds = {}
-        if base and not given["no_compare"] and selection.chosen:
+        olds: dict[str, LaunchPlan] = {}
+        hints: dict[str, Hints] = {}
+        if base and selection.chosen:
             with open_files(repo, base) as old_files:
                 old = Planner(old_files)
-                olds = old_plans(plan_jobs(old, old.jobs), plans, selection.chosen)
-    return prepare(node, selection, head, base or None, nonce, olds)
+                before = plan_jobs(old, old.jobs)
+                hints = hints_for(before, selection.chosen)
+                olds = {} if given["no_compare"] else old_plans(before, plans, selection.chosen)
+    return prepare(node, selection, head, base or None, nonce, olds, hints)
 
 
 def _shown(ready: list[Prepared], unstarted: list[Unstarted]) -> list[str]:

@@ -33,10 +33,10 @@ _IMAGE = re.compile(
     r"(?P<tag>(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?)",
     re.ASCII,
 )
-_FOLDER = re.compile(r"/[A-Za-z0-9_./-]{1,400}")
+FOLDER = re.compile(r"/[A-Za-z0-9_./-]{1,400}")
 _NAME = re.compile(r"botlint-smoke-[0-9a-f]{16}-[0-9a-f]{16}")
 _PACKAGE = re.compile(r"botlint(?:\[[a-z,]+\])?(?:==[0-9A-Za-z.+]{1,40})?")
-_SLURM = re.compile(r"[A-Za-z0-9_.,:=-]{1,200}")
+_OPTION = re.compile(r"[A-Za-z0-9_.,:/=-]{1,200}")
 
 # The run is installed beside the image's own packages, and is not found by what it starts.
 _SCRIPT = """\
@@ -76,7 +76,8 @@ class Container:
     """How jobs are started on a node.
 
     `work` is the folder of one job, `cache` that of a hub's models and `folders` others that may be read, `wheels` one
-    with packages, for a container without a network. `slurm` are more options of `srun`, as `--partition=x`.
+    with packages, for a container without a network. `slurm` are more options of `srun`, as `--partition=x`, and
+    `options` those of the job's own launcher.
     """
 
     engine: Engine
@@ -89,18 +90,19 @@ class Container:
     cache: str = ""
     folders: tuple[str, ...] = ()
     slurm: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
     nvidia: bool = False
     compared: bool = False
 
     def __post_init__(self) -> None:
         for folder in (self.work, *self.folders, *filter(None, (self.wheels, self.cache))):
-            if _FOLDER.fullmatch(folder) is None or ".." in PurePosixPath(folder).parts:
+            if FOLDER.fullmatch(folder) is None or ".." in PurePosixPath(folder).parts:
                 raise UsageError(f"a folder for the container is an absolute path without signs: {folder!r}")
         if _NAME.fullmatch(self.name) is None or _PACKAGE.fullmatch(self.package) is None:
             raise UsageError("the name of the container or of the package has another form")
-        for option in self.slurm:
-            if not option.startswith("--") or _SLURM.fullmatch(option[2:]) is None:
-                raise UsageError(f"an option of srun has the form --name=value: {option!r}")
+        for option in (*self.slurm, *self.options):
+            if not option.startswith("--") or _OPTION.fullmatch(option[2:]) is None:
+                raise UsageError(f"an option has the form --name=value: {option!r}")
 
 
 def read_image(text: str) -> Image:
@@ -186,6 +188,7 @@ def _docker(box: Container, image: Image) -> list[str]:
         found += ["--gpus", "all"]
     else:
         found += ["--device", "/dev/kfd", "--device", "/dev/dri", "--group-add", "video"]
+    found += [option for option in box.options if option not in found]
     for outside, inside, writable in _mounts(box):
         found += ["--volume", f"{outside}:{inside}" + ("" if writable else ":ro")]
     for variable in _variables(box):
@@ -197,7 +200,7 @@ def _srun(box: Container, image: Image) -> list[str]:
     mounts = ",".join(f"{outside}:{inside}" + ("" if rw else ":ro") for outside, inside, rw in _mounts(box))
     return [
         "srun", f"--job-name={box.name}", "--nodes=1", "--ntasks=1", f"--gres=gpu:{box.gpus}",
-        f"--time={box.minutes}", "--kill-on-bad-exit=1", *box.slurm,
+        f"--time={box.minutes}", "--kill-on-bad-exit=1", *dict.fromkeys([*box.options, *box.slurm]),
         f"--container-image={image.enroot}", f"--container-mounts={mounts}", f"--container-workdir={WORK}",
         "--container-writable", "--container-remap-root", "--no-container-mount-home", "--no-container-entrypoint",
         f"--export={','.join(['NONE', *_variables(box)])}", "bash", "-c", _inner(box),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from botlint.core.errors import CannotFinish, UsageError
@@ -22,8 +24,19 @@ from botlint.core.visible import visible
 from botlint.plan.diff import match_jobs
 from botlint.plan.model import LaunchPlan
 from botlint.plan.select import plain
-from botlint.smoke.container import BASE, REQUEST, VERDICT, Container, Engine, cleanup, commands, read_image
+from botlint.smoke.container import (
+    BASE,
+    REQUEST,
+    VERDICT,
+    Container,
+    Engine,
+    cleanup,
+    commands,
+    find_engine,
+    read_image,
+)
 from botlint.smoke.jsonform import MAX_BYTES, read_verdict, request_form
+from botlint.smoke.launcher import Hints, read_hints
 from botlint.smoke.model import Limits, Log, SmokeRequest, Verdict
 from botlint.smoke.result import JobResult, Result, Unstarted
 from botlint.smoke.run import job_name
@@ -48,7 +61,8 @@ class Node:
     """Where jobs are started and with what; see `Container`."""
 
     work: Path
-    engine: Engine
+    engine: Engine | None
+    """None: that of the job's launcher, else the first that is there."""
     package: str = "botlint[smoke]"
     wheels: str = ""
     cache: str = ""
@@ -70,9 +84,18 @@ class Prepared:
 
 
 def prepare(
-    node: Node, selection: Selection, head: str, base: str | None, nonce: str, olds: Mapping[str, LaunchPlan]
+    node: Node,
+    selection: Selection,
+    head: str,
+    base: str | None,
+    nonce: str,
+    olds: Mapping[str, LaunchPlan],
+    hints: Mapping[str, Hints] = MappingProxyType({}),
 ) -> tuple[list[Prepared], list[Unstarted]]:
-    """The jobs of a selection, ready to be started; `olds` are the plans of the base by the ids of the head's jobs."""
+    """The jobs of a selection, ready to be started.
+
+    By the ids of the head's jobs, `olds` are the plans of the base, and `hints` what its launchers tell of the node.
+    """
     ready: list[Prepared] = []
     left = [Unstarted(one.text, visible("; ".join(one.reasons), 2_000)) for one in selection.left]
     for chosen in selection.chosen:
@@ -80,29 +103,54 @@ def prepare(
         asked = replace(request(chosen, head, base if old is not None else None, nonce), limits=node.limits)
         compared = None if old is None else replace(request(replace(chosen, plan=old), base), limits=node.limits)
         try:
-            ready.append(_prepared(node, chosen, asked, compared, nonce))
+            ready.append(_prepared(node, chosen, asked, compared, nonce, hints.get(chosen.id, Hints())))
         except UsageError as error:
             left.append(Unstarted(chosen.id, visible(str(error), 2_000)))
     return ready, left
 
 
-def _prepared(node: Node, chosen: Chosen, asked: SmokeRequest, compared: SmokeRequest | None, nonce: str) -> Prepared:
+def _prepared(
+    node: Node, chosen: Chosen, asked: SmokeRequest, compared: SmokeRequest | None, nonce: str, hints: Hints
+) -> Prepared:
+    engine = node.engine or engine_for(hints)
     box = Container(
-        node.engine,
+        engine,
         str(node.work / chosen.id),
         f"botlint-smoke-{nonce}-{chosen.id}",
         chosen.gpus,
         int((_seconds(asked, compared) + START) // 60) + 1,
         node.package,
         node.wheels,
-        node.cache,
+        node.cache or hints.cache,
         node.folders,
         node.slurm,
-        node.nvidia,
+        hints.options if engine == hints.engine else (),
+        node.nvidia or hints.nvidia,
         compared is not None,
     )
-    image = None if node.engine == "none" else read_image(plain(chosen.plan.job.get("image", "")))
+    image = None if engine == "none" else read_image(plain(chosen.plan.job.get("image", "")))
     return Prepared(chosen.id, asked, compared, box, tuple(map(tuple, commands(box, image))))
+
+
+def engine_for(hints: Hints, which: Callable[[str], str | None] = shutil.which) -> Engine:
+    """The engine that a launcher uses, if it is there; else the first that is. Raises UsageError without any."""
+    programme = {"slurm": "srun"}.get(hints.engine or "", hints.engine or "")
+    return hints.engine if hints.engine is not None and which(programme) else find_engine(which)
+
+
+def hints_for(base: Sequence[LaunchPlan], chosen: Iterable[Chosen]) -> dict[str, Hints]:
+    """What the launchers of the base tell of the node, by the ids of chosen jobs.
+
+    It is the line of the same job if the base has it, else that of another one on the same runner and framework.
+    """
+    found: dict[str, Hints] = {}
+    for one in chosen:
+        runner, framework = one.plan.job.get("runner"), one.plan.job.get("framework")
+        alike = [plan for plan in base if plan.job.get("runner") == runner and plan.launch.container]
+        alike.sort(key=lambda plan: (plan.entry != one.plan.entry, plan.job.get("framework") != framework))
+        if alike:
+            found[one.id] = read_hints(alike[0].launch.container)
+    return found
 
 
 def _seconds(asked: SmokeRequest, compared: SmokeRequest | None) -> float:

@@ -255,3 +255,57 @@ def test_a_command_that_outlives_its_time_is_ended_with_all_that_it_started() ->
     assert time.monotonic() - began < 60
     assert run_command([sys.executable, "-c", "raise SystemExit(3)"], 60.0) == 3
     assert run_command(["/nowhere/at-all"], 5.0) == 127
+
+
+# What the launcher of the base tells
+
+
+def test_what_a_launchers_line_tells() -> None:
+    from botlint.core.unknown import Unknown
+    from botlint.smoke.launcher import Hints, read_hints
+
+    unknown = ("--jobid=", Unknown("a job"))
+    slurm = (
+        "srun", unknown, "--container-image=/var/lib/squash/x.sqsh", "--exclusive", "--cpus-per-task=128",
+        "--container-mounts=/home/w:/workspace/,/var/lib/hub/:/mnt/hf_hub_cache/", "--export=ALL", "--uid=0",
+    )  # fmt: skip
+    assert read_hints(slurm) == Hints("slurm", ("--exclusive", "--cpus-per-task=128"), "/var/lib/hub")
+    docker = (
+        "docker", "run", "--privileged", "--gpus=all", "--shm-size", "16g", "--ulimit", "memlock=-1", "--device",
+        "/dev/kfd", "--device=/dev/sda", "-v", "/:/host", "-v", "/raid/hub:/root/.cache/huggingface", "--cap-add",
+        "SYS_ADMIN", "--pid=host", "--network=host", "-v", "/x/../etc:/hf_hub_cache", "--security-opt",
+        "seccomp=unconfined", "--shm-size=1;reboot", "a/b:c",
+    )  # fmt: skip
+    assert read_hints(docker) == Hints(
+        "docker", ("--shm-size=16g", "--ulimit=memlock=-1", "--device=/dev/kfd"), "/raid/hub", nvidia=True
+    )
+    for words in ((), ("ssh", "host"), (("doc", Unknown("x")), "run"), ("docker",)):
+        assert read_hints(words).options == ()
+    assert read_hints(("docker", "run", "-v", "/:/hf_hub_cache")).cache == ""
+
+
+def test_the_launcher_of_the_base_decides_what_starts_a_job() -> None:
+    from botlint.smoke.node import engine_for, hints_for
+
+    def contained(one: LaunchPlan, *words: str) -> LaunchPlan:
+        return replace(one, launch=replace(one.launch, container=words))
+
+    new = contained(plan(), "docker", "run", "--privileged", "-v", "/:/hf_hub_cache", "--shm-size=1g", "a/b:c")
+    old = contained(plan(env="0"), "docker", "run", "--shm-size=8g", "-v", "/hub:/hf_hub_cache", "a/b:c")
+    selection = find([new], [job_id(new)], Budget())
+    hints = hints_for([old], selection.chosen)
+    node = Node(Path("/w"), "docker")
+    (job,), _ = prepare(node, selection, HEAD, BASE, NONCE, {}, hints)
+    text = shlex.join(job.commands[-1][:-1])
+    assert "--shm-size=8g" in text
+    assert "/hub:/hub:ro" in text
+    assert "--privileged" not in text
+    assert "/:/" not in text
+    (job,), _ = prepare(replace(node, cache="/mine"), selection, HEAD, BASE, NONCE, {}, hints)
+    assert "/mine:/mine:ro" in job.commands[-1]
+    assert hints_for([], selection.chosen) == {}
+    (found,) = hints.values()
+    assert engine_for(found, lambda _: "/x") == "docker"
+    assert engine_for(found, lambda name: "/x" if name == "srun" else None) == "slurm"
+    (job,), _ = prepare(replace(node, engine="slurm"), selection, HEAD, BASE, NONCE, {}, hints)
+    assert not any("shm-size" in word for word in job.commands[-1]), "words of another engine are none of this one"
