@@ -359,7 +359,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.fixed_dictionaries(
         {

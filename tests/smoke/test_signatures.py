@@ -35,19 +35,18 @@ def test_a_signature_finds_its_sample_before_all_others(signature: Signature) ->
     assert found[0].verdict == signature.verdict
 
 
-@ONE_EACH
-def test_a_rule_that_is_named_exists(signature: Signature) -> None:
-    assert signature.rule is None or signature.rule in RULES
+def test_rules_that_are_named_exist() -> None:
+    assert {one.rule for one in all_signatures() if one.rule is not None} <= RULES
 
 
-@ONE_EACH
-def test_a_pattern_is_quick_on_any_line(signature: Signature) -> None:
-    assert not re.search(r"[*+}]\)[*+{]", signature.pattern.pattern), "a repetition within a repetition"
-    literal = re.split(r"[\\.(\[]", signature.pattern.pattern)[0] or signature.sample
+def test_patterns_are_quick_on_any_line() -> None:
     started = time.perf_counter()
-    for line in (literal * 400, "a" * 4000, "error: argument " * 250, "Value " * 600):
-        signature.pattern.search(line[:4000])
-    assert time.perf_counter() - started < 2
+    for signature in all_signatures():
+        assert not re.search(r"[*+}]\)[*+{]", signature.pattern.pattern), "a repetition within a repetition"
+        literal = re.split(r"[\\.(\[]", signature.pattern.pattern)[0] or signature.sample
+        for line in (literal * 400, "a" * 4000, "error: argument " * 250, "Value " * 600):
+            signature.pattern.search(line[:4000])
+    assert time.perf_counter() - started < 30
 
 
 def test_an_ordinary_start_names_no_cause() -> None:

@@ -110,7 +110,7 @@ def test_a_server_that_misbehaves_fails_in_time(
     assert status(verdict, "stop") == "ok"
     assert [one.signature for one in verdict.causes] == ([signature] if signature else [])
     assert within_limits(verdict)
-    assert verdict.log.tail
+    assert verdict.log.tail or hopeless
     assert verdict.log.cut == (mode == "floods")
     assert not list(tmp_path.glob("botlint-smoke-*"))
 
