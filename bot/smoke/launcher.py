@@ -44,8 +44,8 @@ class Hints:
 
 def read_hints(container: Sequence[Word]) -> Hints:
     """What a container line tells; nothing where there is none, or one of an engine that is not known."""
-    words = [word if isinstance(word, str) else None for word in container]
-    engine = _ENGINES.get(PurePosixPath(words[0] or "").name) if words else None
+    words = [_known(word) for word in container]
+    engine = _ENGINES.get(PurePosixPath(words[0]).name) if words else None
     if engine is None:
         return Hints()
     options: dict[str, None] = {}
@@ -57,14 +57,19 @@ def read_hints(container: Sequence[Word]) -> Hints:
             options[name] = None
         elif value is not None and name in _TAKEN and _TAKEN[name].fullmatch(value):
             options[f"{name}={value}"] = None
-    nvidia = any(word is not None and _NVIDIA.fullmatch(word) for word in words)
+    nvidia = any(_NVIDIA.fullmatch(word) for word in words)
     return Hints(engine, tuple(options), cache, nvidia)
 
 
-def _pairs(words: Sequence[str | None]) -> Iterator[tuple[str, str | None]]:
+def _known(word: Word) -> str:
+    """A word in which a part that nobody knows is a character that fits nothing."""
+    return word if isinstance(word, str) else "".join(part if isinstance(part, str) else "\0" for part in word)
+
+
+def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
     """Options with their values, written as one word or as two."""
     for place, word in enumerate(words):
-        if word is None or not word.startswith("-"):
+        if not word.startswith("-"):
             continue
         name, equals, value = word.partition("=")
         following = words[place + 1] if place + 1 < len(words) else None
