@@ -103,7 +103,13 @@ class Outcome:
         Raises CannotFinish if a rule or a plan fails then.
         """
         files = MemoryFiles(texts, self.context.files)
-        context = Context(files, self.context.plan_jobs, self.context.base, layout=self.context.layout)
+        context = Context(
+            files,
+            self.context.plan_jobs,
+            self.context.base,
+            with_possible=self.context.with_possible,
+            layout=self.context.layout,
+        )
         report = check(context, self.policy.rules, self.policy.adjust, self.parts)
         if report.failures:
             raise CannotFinish(report.failures[0])
@@ -135,8 +141,10 @@ def run_check(
     layout = policy.settings.layout_choice
     before = None
     if base is not None:
-        before = Context(open_files(path, base), plan_jobs, with_origins=with_origins, layout=layout)
-    context = Context(files, plan_jobs, before, with_origins=with_origins, layout=layout)
+        before = Context(
+            open_files(path, base), plan_jobs, with_origins=with_origins, with_possible=with_origins, layout=layout
+        )
+    context = Context(files, plan_jobs, before, with_origins=with_origins, with_possible=with_origins, layout=layout)
     kept = cache_path(path, "findings") if settings.cache else None
     parts = KeptParts() if kept is None else load_parts(kept)
     report = check(context, policy.rules, policy.adjust, parts)

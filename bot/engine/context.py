@@ -52,7 +52,8 @@ class Context:
 
     `base` is the revision that a change starts from, None when the whole revision is checked for itself; `pull` the
     pull request under review, None outside of one. Whoever opens a `watch` gets every question that was asked inside
-    of it, of what was computed before too. `with_origins` plans so that a page can say where values are written.
+    of it, of what was computed before too. `with_origins` plans so that a page can say where values are written,
+    `with_possible` so that plans can be shown and compared: rules look at what is certain only.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Context:
         pull: Pull | None = None,
         *,
         with_origins: bool = False,
+        with_possible: bool = True,
         layout: Choice = AUTOMATIC,
     ) -> None:
         self.layout = layout
@@ -73,6 +75,7 @@ class Context:
         self.notes: dict[Note, None] = {}
         self._base = base
         self.with_origins = with_origins
+        self.with_possible = with_possible
         self._pull = pull
         self._cells: dict[Hashable, _Cell] = {}
         self._open: list[Watch] = []
@@ -229,7 +232,12 @@ class Context:
 
     @cached_property
     def _planner(self) -> Planner:
-        planner = Planner(self.files.revision, with_origins=self.with_origins, layout=self.layout)
+        planner = Planner(
+            self.files.revision,
+            with_origins=self.with_origins,
+            with_possible=self.with_possible,
+            layout=self.layout,
+        )
         if self._base is not None:
             # Most scripts are the same in both revisions: they are read once.
             before = self._base._planner.world

@@ -113,7 +113,9 @@ def digest_of_surroundings(planner: Planner) -> str:
     """A digest of what makes environments of rows: the workflows, the runner table, the mode, and botlint itself."""
     files = planner.files
     digest = hashlib.blake2b(
-        f"{FORM} {planner.layout} {planner.mode} {planner.with_origins} {code_digest(_MAKERS)}".encode(), digest_size=16
+        f"{FORM} {planner.layout} {planner.mode} {planner.with_origins} {planner.with_possible}"
+        f" {code_digest(_MAKERS)}".encode(),
+        digest_size=16,
     )
     paths = [path for path in files.paths(".github") if path.endswith((".yml", ".yaml"))]
     table = planner.runners.path
