@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 
 from botlint.catalogs.catalog import FRAMEWORKS, Catalog, Variable, load
 from botlint.core.span import Span
@@ -62,6 +62,7 @@ def _is_read(context: Context, name: str) -> bool:
     return any((source := context.files.text(path)) is not None and read.search(source.text) for path in paths)
 
 
+@lru_cache(maxsize=5_000)
 def _with_prefix(name: str, frame: Frame | None) -> str:
     """The variable that a name is but for a slip in its prefix (`SGLNAG_...`); empty for any other name."""
     first, bar, rest = name.partition("_")
