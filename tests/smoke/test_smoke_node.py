@@ -267,7 +267,7 @@ def test_what_a_launchers_line_tells() -> None:
     unknown = ("--jobid=", Unknown("a job"))
     slurm = (
         "srun", unknown, "--container-image=/var/lib/squash/x.sqsh", "--exclusive", "--cpus-per-task=128",
-        ("--container-mounts=", Unknown("w"), ":/work/,", Unknown("x"), "/c:/hf_cache,/var/lib/hub/:/mnt/hf_hub_cache/"),
+        ("--container-mounts=", Unknown("w"), ":/work/,", Unknown("x"), "/c:/hf_cache,/var/lib/hub/:/m/hf_hub_cache/"),
         "--export=ALL", "--uid=0",
     )  # fmt: skip
     assert read_hints(slurm) == Hints("slurm", ("--exclusive", "--cpus-per-task=128"), "/var/lib/hub")
