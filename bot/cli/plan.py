@@ -75,6 +75,7 @@ def plan(
       botlint plan docs/serving.md
     """
     from botlint.engine.settings import read_settings
+    from botlint.layouts.commands import CLIENT
     from botlint.plan.build import Planner
     from botlint.plan.select import matches_plan, parse_condition
     from botlint.repo.open import open_files
@@ -84,7 +85,12 @@ def plan(
     with no_collection(), open_files(repo, rev) as files:
         planner = Planner(files, mode or "throughput", layout=read_settings(files).layout_choice)
         jobs = _selected(planner, names, conditions, settings, commands=commands)
-        made = zip(jobs, planned(planner, jobs, "planning", settings), strict=True)
+        clients = [job for job in jobs if job.scenario == CLIENT]
+        servers = [job for job in jobs if job.scenario != CLIENT] if clients else jobs
+        made = [
+            *zip(servers, planned(planner, servers, "planning", settings), strict=True),
+            *zip(clients, planner.plan_clients(clients) if clients else (), strict=True),
+        ]
         chosen = [(job, one) for job, one in made if matches_plan(one, conditions)]
         plans = [one for _, one in chosen]
         problems = planner.all_problems
@@ -156,17 +162,18 @@ def _commands(planner: Planner, names: Sequence[str], *, everything: bool) -> li
     """
     from botlint.layouts.commands import document_commands
 
-    jobs: list[Job] = list(planner.commands) if everything else []
+    jobs: list[Job] = [*planner.commands, *planner.clients] if everything else []
     for name in names:
         path = name.partition("#")[0]
         if planner.files.is_file(path):
-            jobs += [job for job in planner.commands if name in (job.entry, job.config.path)]
+            jobs += [job for job in (*planner.commands, *planner.clients) if name in (job.entry, job.config.path)]
             continue
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"cannot read {path}: {error}") from None
-        jobs += [job for job in document_commands(path, text).jobs if name in (job.entry, path)]
+        found = document_commands(path, text)
+        jobs += [job for job in (*found.jobs, *found.clients) if name in (job.entry, path)]
     return list({id(job): job for job in jobs}.values())
 
 

@@ -210,10 +210,11 @@ class CommandJob:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The jobs of a revision, and what could not be read of it."""
+    """The jobs of a revision, and what could not be read of it; documents also show clients of servers."""
 
     jobs: Sequence[CommandJob] = ()
     problems: tuple[Problem, ...] = ()
+    clients: Sequence[CommandJob] = ()
 
 
 def command_of(job: Job, role: str) -> Command | None:

@@ -44,6 +44,8 @@ EMBEDDING = (".yaml", ".yml")
 _BLOCK_TEXT = re.compile(r"(?P<indent> *)(?:- +)?[\w-]+: *[|>][-+]?[0-9]?[-+]?[ ]*(?:#.*)?$")
 
 SCENARIO = "command"
+CLIENT = "client"
+"""The scenarios of commands that start a server, and of those that ask one."""
 
 DESCRIPTION = "description"
 """What stands for a path in the names of commands of a pull request's description."""
@@ -67,6 +69,11 @@ _NAMED = re.compile(
 _LAUNCH = re.compile(rf"(?<![\w./-])(?:{_SERVER})(?![\w.])|/(?:vllm[ \t]+serve|trtllm-serve)(?![\w.])")
 _MENTIONS = ("vllm", "sglang", "openai_server", "trtllm", "tensorrt_llm", "dynamo.")
 
+_CLIENT = re.compile(
+    r"(?<![\w-])(?:lm[-_]eval(?:uate)?|vllm[ \t]+bench[ \t]+serve|sglang\.bench_serving|sglang\.test\.\w+"
+    r"|benchmark_serving|vllm\.benchmarks\.serve)(?![\w-])"
+)
+
 _TALKS = frozenset(
     "echo printf grep pkill pgrep kill killall ps pip pip3 which command hash man tail less cat cd git ls".split()
 )
@@ -78,7 +85,7 @@ _PROMPT = re.compile(
 )
 _DOLLAR = re.compile(r"[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+[^\n$#%]{0,80})?\$[ \t]+\S")
 _BARE = re.compile(
-    rf"(?:[A-Za-z_]\w*=\S*[ \t]+)*(?:\\?$|(?:(?:nohup|sudo|python3?[ \t]+-m)[ \t]+)?(?:{_SERVER})(?![\w.]))"
+    rf"(?:[A-Za-z_]\w*=\S*[ \t]+)*(?:\\?$|(?:(?:nohup|sudo|python3?[ \t]+-m)[ \t]+)?(?:{_SERVER}|lm_eval)(?![\w.]))"
 )
 
 _PLACEHOLDER = re.compile(
@@ -139,12 +146,14 @@ class _Reading:
     """What stands for a text that a reader has to fill in."""
     unknowns: dict[str, Unknown] = field(default_factory=dict)
     jobs: list[CommandJob] = field(default_factory=list)
+    clients: list[CommandJob] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
 def load_commands(files: Files) -> Loaded:
     """The commands of all Markdown documents of a revision."""
     jobs: list[CommandJob] = []
+    clients: list[CommandJob] = []
     problems: list[Problem] = []
     for path in files.paths():
         lower = path.lower()
@@ -156,8 +165,9 @@ def load_commands(files: Files) -> Loaded:
         for first, indent, text in _embedded(source.text) if lower.endswith(EMBEDDING) else ((1, 0, source.text),):
             found = document_commands(path, text, first=first, indent=indent)
             jobs.extend(found.jobs)
+            clients.extend(found.clients)
             problems.extend(found.problems)
-    return Loaded(jobs, tuple(problems))
+    return Loaded(jobs, tuple(problems), clients)
 
 
 def _embedded(text: str) -> Iterator[tuple[int, int, str]]:
@@ -213,7 +223,7 @@ def document_commands(path: str, text: str, name: str = "", *, first: int = 1, i
             _read_block(reading, block, lines, 0)
         for name, version in _PINNED.findall("\n".join(line.text for line in block.lines)):
             reading.pins[name, version] = None
-    return Loaded(reading.jobs, tuple(reading.problems))
+    return Loaded(reading.jobs, tuple(reading.problems), reading.clients)
 
 
 def _moved(block: Block, lines: int, columns: int) -> Block:
@@ -327,7 +337,9 @@ def _read_statement(reading: _Reading, block: Block, scope: _Scope, statement: b
         return
     here = _here_documents(statement)
     if not _LAUNCH.search(text) and not any(_LAUNCH.search(body.text) for body in here):
-        if _sets(statement):
+        if _CLIENT.search(text) and _head(statement) not in _TALKS and len(reading.clients) < MAX_COMMANDS:
+            reading.clients.append(_job(reading, block, scope, statement.pos, statement.end, CLIENT))
+        elif _sets(statement):
             reading.known.append(_Known(block.headings, scope.piece(statement.pos, statement.end)))
         elif isinstance(statement, (bash.Function, bash.If, bash.Case)):
             scope.local.append(scope.piece(statement.pos, statement.end))
@@ -397,7 +409,7 @@ def _here_documents(statement: bash.Statement) -> list[bash.Word]:
 # ---------------------------------------------------------------------------------------------------------------- jobs
 
 
-def _job(reading: _Reading, block: Block, scope: _Scope, start: int, end: int) -> CommandJob:
+def _job(reading: _Reading, block: Block, scope: _Scope, start: int, end: int, scenario: str = SCENARIO) -> CommandJob:
     text = scope.source.text[start:end]
     own = _ENTRYPOINT.sub(r"\1\2 vllm serve ", _RUNNER.sub(lambda match: " " * len(match[0]), text))
     line, column, _ = scope.piece(start, end)
@@ -421,12 +433,12 @@ def _job(reading: _Reading, block: Block, scope: _Scope, start: int, end: int) -
     pins = list(reading.pins)
     versions = dict(pins) if len(images) == 0 and len({name for name, _ in pins}) == len(pins) else {}
     heading = Span(reading.path, block.heading_line, 1, block.heading_line, 1) if block.heading_line else span
-    entry = _entry(reading, block)
+    entry = _entry(reading, block, "" if scenario == SCENARIO else f"-{scenario}")
     return CommandJob(
         entry=entry,
         config=heading,
         arm=span,
-        scenario=SCENARIO,
+        scenario=scenario,
         arm_index=0,
         row=row,
         start=Start(
@@ -509,10 +521,10 @@ def _images(text: str) -> Iterator[str]:
             yield found[1]
 
 
-def _entry(reading: _Reading, block: Block) -> str:
+def _entry(reading: _Reading, block: Block, suffix: str) -> str:
     """The name of a command: its document and section, which stay the same when lines move."""
     title = block.headings[-1] if block.headings else ""
     slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60] or "commands"
-    name = f"{reading.name}#{slug}"
+    name = f"{reading.name}#{slug}{suffix}"
     number = reading.entries[name] = reading.entries.get(name, 0) + 1
     return name if number == 1 else f"{name}/{number}"

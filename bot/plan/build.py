@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Literal
@@ -13,7 +14,7 @@ from botlint.core.errors import CannotFinish
 from botlint.core.span import Problem
 from botlint.core.unknown import Unknown
 from botlint.documents.bash import Script, parse_script
-from botlint.layouts.base import MARK_END, MARK_START, Command, CommandJob, Environment, Job
+from botlint.layouts.base import MARK_END, MARK_START, Command, CommandJob, Environment, Job, Loaded
 from botlint.layouts.base import Word as Given
 from botlint.layouts.choose import AUTOMATIC, INFERENCEX, Choice, load_jobs
 from botlint.layouts.commands import load_commands
@@ -25,7 +26,7 @@ from botlint.plan.files import Question, ScriptFiles
 from botlint.plan.model import Alternative, Exit, Launch, LaunchPlan, Location, Outcome, Role, Server, Word
 from botlint.plan.multinode import Recipes, RecipeServer, Start, edits, group, submission
 from botlint.plan.origins import OriginFinder, Origins, command_origins
-from botlint.plan.servers import identify, may_serve
+from botlint.plan.servers import identify, identify_client, may_ask, may_serve
 from botlint.plan.versions import image_version
 from botlint.repo.files import Files
 from botlint.repo.memory import MemoryFiles
@@ -105,6 +106,7 @@ class Planner:
             ),
         )
         self.world.plain = 0 if with_possible else 1
+        self.identify = identify
         self.recipes = Recipes(self.world.revision)
         self.origins = OriginFinder()
         self.failures: list[Exception] = []
@@ -117,9 +119,35 @@ class Planner:
     @cached_property
     def commands(self) -> Sequence[CommandJob]:
         """The launch commands of the revision's documents, which are jobs beside those of the layout."""
+        return self._documents.jobs
+
+    @cached_property
+    def clients(self) -> Sequence[CommandJob]:
+        """The commands of the revision's documents that ask a server; `plan_clients` plans them."""
+        return self._documents.clients
+
+    @cached_property
+    def _documents(self) -> Loaded:
         loaded = load_commands(self.files)
         self._given.update(dict.fromkeys(loaded.problems))
-        return loaded.jobs
+        return loaded
+
+    def plan_clients(self, jobs: Iterable[Job]) -> list[LaunchPlan]:
+        """What clients of documents start: as for servers, with the client's name as the framework."""
+        other = copy(self)
+        other.identify = identify_client
+        other.world = World(
+            self.script_files,
+            Programmes(
+                is_server=lambda argv: identify_client(argv) is not None,
+                may_serve=may_ask,
+                submits=submission,
+                edits=edits,
+            ),
+        )
+        other.recipes = Recipes(other.world.revision)
+        other._steps, other._names = {}, {}
+        return list(other.plans(jobs))
 
     def plans(self, jobs: Iterable[Job] | None = None) -> Iterator[LaunchPlan]:
         """The plan of each job, in the generator's order; an error of ours costs one plan and is kept in `failures`."""
@@ -447,7 +475,7 @@ class _Reading:
         if recipe is None:
             starts = [self._start(other) for other in self._together(chain, 0)]
             argv, env, runtime_env, start = starts[0]
-            framework = identify([w if isinstance(w, str) else None for w in argv]) or ""
+            framework = self.planner.identify([w if isinstance(w, str) else None for w in argv]) or ""
             version = self._version(framework)
             roles = tuple(group(starts)) if len(starts) > 1 else ()
             return Server(framework, version, start.place.path, start.place.line, argv, env, runtime_env, roles)

@@ -98,6 +98,36 @@ def identify(argv: Sequence[str | None]) -> str | None:
     return None
 
 
+CLIENTS = {
+    "lm_eval": "lm_eval",
+    "lm-eval": "lm_eval",
+    "sglang.bench_serving": "sglang-bench",
+    "vllm.benchmarks.serve": "vllm-bench",
+    "atom.benchmarks.benchmark_serving": "atom-bench",
+}
+"""Programmes and Python modules that ask a server."""
+
+
+def identify_client(argv: Sequence[str | None]) -> str | None:
+    """The client that a command line starts, or None."""
+    name = (argv[0] or "").rpartition("/")[2] if argv else ""
+    if name == "vllm":
+        return "vllm-bench" if argv[1:3] == ["bench", "serve"] else None
+    if _PYTHON.fullmatch(name):
+        for index, word in enumerate(argv[1:], 1):
+            if word == "-m":
+                following = argv[index + 1] if index + 1 < len(argv) else None
+                return CLIENTS.get(following or "")
+            if word is None or not word.startswith("-"):
+                return "benchmark" if (word or "").endswith("benchmark_serving.py") else None
+    return CLIENTS.get(name)
+
+
+def may_ask(name: str) -> bool:
+    """Whether a programme of this name can be a client at all."""
+    return name == "vllm" or name in CLIENTS or _PYTHON.fullmatch(name) is not None
+
+
 def _python(rest: Sequence[str | None]) -> str | None:
     """The server that a `python` command line runs as a module or as a script."""
     for index, word in enumerate(rest):

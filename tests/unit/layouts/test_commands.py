@@ -162,19 +162,6 @@ def test_documents_inside_of_yaml() -> None:
     assert server.argv == ("vllm", "serve", "a/b", "-tp", "2")
 
 
-def test_documents_inside_of_yaml() -> None:
-    text = (
-        "model: a\nguide: |\n  # Guide\n  ```bash\n  vllm serve a/b \\\n    -tp 2\n  ```\nother: >-\n  vllm serve x\n"
-    )
-    files = MemoryFiles({"models/a.yaml": text, "b.yaml": "run: |\n  vllm serve a/b\n"})
-    (job,) = load_commands(files).jobs
-    assert (job.entry, job.config.line, job.arm.line, job.arm.column) == ("models/a.yaml#guide", 3, 5, 3)
-    planner = Planner(files)
-    server = planner.plan(planner.commands[0]).launch.server
-    assert server is not None
-    assert server.argv == ("vllm", "serve", "a/b", "-tp", "2")
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -194,3 +181,23 @@ def test_a_container_sees_only_what_it_is_given() -> None:
     text = block("export A=1 B=2") + block("docker run -e A=$A demo/vllm:1 vllm serve a/b")
     (server,) = served(text)
     assert (server.env, server.runtime_env) == ({}, {"A": "1"})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("lm_eval --model local --tasks gsm8k", ["lm_eval: lm_eval --model local --tasks gsm8k"]),
+        ("MODEL=a/b\nvllm bench serve --model $MODEL", ["vllm-bench: vllm bench serve --model a/b"]),
+        ("python3 -m sglang.bench_serving -n 8", ["sglang-bench: python3 -m sglang.bench_serving -n 8"]),
+        ("python b/benchmark_serving.py --model <m>", ["benchmark: python b/benchmark_serving.py --model <m>"]),
+        ("pip install lm_eval\necho lm_eval", []),
+    ],
+)  # fmt: skip
+def test_clients(text: str, expected: list[str]) -> None:
+    planner = Planner(MemoryFiles({}))
+    loaded = document_commands(PATH, block(text))
+    assert not loaded.jobs
+    found = [plan.launch.server for plan in planner.plan_clients(loaded.clients)]
+    told = [f"{one.framework}: {' '.join(map(word_text, one.argv))}" for one in found if one is not None]
+    assert [one.replace("<the reader fills in <m>>", "<m>") for one in told] == expected
+    assert all(job.scenario == "client" for job in loaded.clients)
