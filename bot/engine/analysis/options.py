@@ -68,6 +68,13 @@ class Frame:
         return f"{self.catalog.title} {first}" + (f" to {last}" if first != last else "")
 
 
+def gone_after(frame: Frame, taking: Sequence[str]) -> str:
+    """The version that dropped what the versions `taking` take; empty where the newest takes it, or none does."""
+    if not frame.each or not taking or taking[-1] == frame.newest:
+        return ""
+    return frame.versions[frame.versions.index(taking[-1]) + 1]
+
+
 @lru_cache(maxsize=20_000)
 def uses(name: str, frame: Frame) -> tuple[FlagUse, ...]:
     """How each version that knows an option reads it."""

@@ -133,6 +133,8 @@ def _core(
         values |= _by_versions(option.spelling, frame)
         if plain and option.values and not frame.later:
             _judge_value(values, texts, options.uses(option.spelling, frame))
+            if frame.each:
+                values["value_gone_in"] = _value_gone_in(option.spelling, tuple(texts), frame)
     elif catalog is not None:
         values |= _by_releases(option.spelling, catalog)
     if plain and text is not None:
@@ -189,7 +191,7 @@ def _by_versions(spelling: str, frame: Frame) -> Mapping[str, FactValue]:
 def _lasting(spelling: str, frame: Frame) -> Mapping[str, FactValue]:
     """Which of the versions that have to do without exception brought an option, and which removed it for good."""
     taking = [version for version in frame.versions if frame.catalog.read_flag(spelling, version) is not None]
-    gone = "" if taking[-1] == frame.newest else frame.versions[frame.versions.index(taking[-1]) + 1]
+    gone = options.gone_after(frame, taking)
     return {
         "oldest": frame.versions[0],
         "brought_in": "" if taking[0] == frame.versions[0] else taking[0],
@@ -226,6 +228,20 @@ def _judge_value(values: dict[str, FactValue], texts: Sequence[str], read: Seque
         values["closest_value"] = options.nearest(texts[0], choices)
     if len(texts) == 1 and all(use.flag.type == "json" for use in read):
         values["json_fault"] = options.json_fault(texts[0])
+
+
+@lru_cache(maxsize=20_000)
+def _value_gone_in(spelling: str, texts: tuple[str, ...], frame: Frame) -> str:
+    """The version from which on a value is not among those that an option takes, though an older one has it."""
+    uses = {version: frame.catalog.read_flag(spelling, version) for version in frame.versions}
+    if uses[frame.newest] is None:
+        return ""
+    taking = [
+        version
+        for version, use in uses.items()
+        if use is not None and options.takes(use.flag, texts) and options.familiar(use.flag, texts)
+    ]
+    return options.gone_after(frame, taking)
 
 
 def _wants(use: FlagUse) -> bool:
@@ -302,6 +318,7 @@ VIEW = View(
             "string",
             "release that removed it for good (only where no version is known, or only the oldest), else empty",
         ),
+        Fact("value_gone_in", "string", "version that dropped the value for good (where each has to do), else empty"),
         Fact(
             "brought_in", "string", "version that brought it, if the oldest that has to do does not take it, else empty"
         ),

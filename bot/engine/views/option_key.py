@@ -115,6 +115,8 @@ def _core(
             values["choices"] = list(choices)
             if not (values["accepted"] and values["familiar"]):
                 values["closest_value"] = options.nearest(text, choices)
+        if frame.each:
+            values["gone_in"] = _gone_in(config, name, value, text, frame)
     else:
         _absent(values, config, name, frame)
     spelling = option.spelling
@@ -123,6 +125,18 @@ def _core(
         return option_place(context, chain, spelling, [str(one) for one in option.values]) or start_place(chain)
 
     return Core(f"{option.name}.{path}", values, {"option_key": place})
+
+
+def _gone_in(config: str, name: str, value: object, text: str | None, frame: Frame) -> str:
+    """The version that dropped a key or its value for good."""
+    settings = {version: frame.catalog.option(config, name, version) for version in frame.versions}
+    taking = [
+        version
+        for version, one in settings.items()
+        if one is not None
+        and (text is None or (_takes(one, one.choices, value, text) and _takes(one, one.values, value, text)))
+    ]
+    return options.gone_after(frame, taking)
 
 
 def _absent(values: dict[str, FactValue], config: str, name: str, frame: Frame) -> None:
@@ -168,6 +182,9 @@ VIEW = View(
         Fact("ever", "bool", "some version of the framework takes it"),
         Fact("removed_in", "string", "version up to the image's that removed it, empty if there is none"),
         Fact("added_in", "string", "version after the image's that adds it, empty if an earlier one removed it"),
+        Fact(
+            "gone_in", "string", "version that dropped it or its value for good (only where each has to do), else empty"
+        ),
         Fact("replaced_by", "string", "what took its place, empty if that is not known"),
         Fact("closest", "string", "the nearest key of the class, empty if none is near"),
         Fact("deprecated", "bool", "all versions that the image may have call it deprecated"),
