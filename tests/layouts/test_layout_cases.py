@@ -92,4 +92,4 @@ def test_findings(layout: str, case: Mapping[str, Any]) -> None:
 
 
 def test_cases_are_found() -> None:
-    assert {stem for stem, _ in CASES} >= {"commands", "plain"}
+    assert {stem for stem, _ in CASES} >= {"commands", "plain", "atom"}
