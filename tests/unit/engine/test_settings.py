@@ -226,7 +226,7 @@ def test_the_page_about_settings_names_rules_that_exist() -> None:
         (
             "version: 1\nlayout-options: {a: &a [1, 1, 1, 1, 1, 1, 1, 1], b: &b [*a, *a, *a, *a, *a, *a, *a, *a], "
             "c: &c [*b, *b, *b, *b, *b, *b, *b, *b], d: [*c, *c]}\n",
-            "2:24",
+            "2:28",
             "more than 1000 values",
         ),
         ("version: 1\nversion: 1\n", "2:1", "already on line 1"),
