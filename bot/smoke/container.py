@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -137,7 +138,7 @@ def commands(box: Container, image: Image | None) -> list[list[str]]:
     Raises UsageError for a container without an image.
     """
     if box.engine == "none":
-        return [["bash", "-c", _inner(box)]]
+        return [_here(box)]
     if image is None:
         raise UsageError("the job has no image")
     match box.engine:
@@ -224,14 +225,21 @@ def _enroot(box: Container, image: Image) -> list[list[str]]:
     ]
 
 
+def _here(box: Container) -> list[str]:
+    """The run without a container: by the botlint that this is, which finds the engine's own Python."""
+    found = [
+        sys.executable, "-P", "-c", "from botlint.cli import run; run()", "smoke", "run", f"{box.work}/{REQUEST}",
+        "--json", f"{box.work}/{VERDICT}", "--output", "/dev/null",
+    ]  # fmt: skip
+    return [*found, "--compare", f"{box.work}/{BASE}"] if box.compared else found
+
+
 def _inner(box: Container) -> str:
     """What the container does: install botlint, and run what the mounted request asks for."""
-    work, wheels = (WORK, WHEELS) if box.engine != "none" else (box.work, box.wheels)
-    source = f"--no-index --find-links {wheels}" if wheels and box.wheels else ""
     return _SCRIPT.format(
-        source=source,
+        source=f"--no-index --find-links {WHEELS}" if box.wheels else "",
         package=box.package,
-        work=work,
+        work=WORK,
         request=REQUEST,
         verdict=VERDICT,
         compare=f"--compare {BASE}" if box.compared else "",

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,21 @@ def test_jobs_of_an_engine_that_leaves_verdicts(
     more[3] = str(tmp_path / "again")
     assert main(jobs(repository, [*ids[:1], "f" * 16], *more)) == 3
     assert read_result(output.read_bytes()).unstarted[0].reason == "no job of this revision has this id"
+
+
+def test_jobs_without_a_container(
+    repository: Path, ids: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole way, with the real run at its end: this machine has no such engine, which is no fault of the change."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # the folder of runs is one for each machine
+    output = tmp_path / "smoke.json"
+    more = ["--engine", "none", "--no-compare", "--work", str(tmp_path / "work"), "--output", str(output)]
+    assert main(jobs(repository, ids[:1], *more)) == 3
+    (one,) = read_result(output.read_bytes()).jobs
+    assert one.verdict.verdict in ("infrastructure", "inconclusive")
+    assert "no verdict" not in one.verdict.reason, "the run itself says why"
+    assert one.verdict.job.entry.startswith("minimaxm3")
 
 
 @pytest.mark.parametrize(

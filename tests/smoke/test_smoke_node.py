@@ -130,14 +130,14 @@ def test_enroot_and_no_container() -> None:
     assert [words[1] for words in found] == ["import", "create", "start"]
     assert found[0][-1] == "docker://r.io#a/b:c"
     assert found[2][-4:-2] == [NAME, "bash"]
-    ((*words, script),) = commands(box("none"), None)
-    assert words == ["bash", "-c"]
-    assert "cd /w/job" in script
+    (words,) = commands(box("none", compared=True), None)
+    assert words[0] == sys.executable
+    assert words[-2:] == ["--compare", "/w/job/base.json"]
     with pytest.raises(UsageError):
         commands(box(), None)
 
 
-@pytest.mark.parametrize("engine", ["docker", "none"])
+@pytest.mark.parametrize("engine", ["docker", "slurm"])
 def test_the_script_of_the_container_is_one_of_a_shell(engine: Engine) -> None:
     script = commands(box(engine), read_image("a/b:c"))[0][-1]
     assert subprocess.run(["bash", "-n", "-c", script], check=False).returncode == 0
