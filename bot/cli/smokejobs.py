@@ -74,7 +74,6 @@ def run_jobs(settings: Settings, /, **given: Any) -> int:
     head, base, nonce, ids = _asked(given)
     if given["clean"]:
         return _clean(given, nonce, ids)
-    signal.signal(signal.SIGTERM, _interrupt)
     with ExitStack() as stack:
         work = given["work"]
         if work is None and given["dry_run"]:
@@ -91,6 +90,7 @@ def run_jobs(settings: Settings, /, **given: Any) -> int:
             if given["dry_run"]:
                 stream.writelines(_shown(ready, unstarted))
                 return 0 if ready else NothingToCheck.exit_code
+            stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, _interrupt))
             result = run_all(ready, unstarted, head, base or None, nonce, run=run_command, tell=settings.note)
             stream.write(json.dumps(result_form(result), ensure_ascii=False, allow_nan=False) + "\n")
     return EXIT_CODES[result.verdict]
