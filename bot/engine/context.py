@@ -123,7 +123,7 @@ class Context:
         if kind == "plans":
             return self._plans_text(self._plans)
         if kind == "commands":
-            return digest(repr(self._planner.commands) + self._plans_text(self._command_plans))
+            return digest(repr((self._planner.commands, self._planner.clients)) + self._plans_text(self._command_plans))
         if kind == "script":
             asked, path = names
             if asked == "unknown":
@@ -321,6 +321,22 @@ class Context:
         plans = self.plan_jobs(self._planner, jobs) if jobs else []
         served = [(job, plan) for job, plan in zip(jobs, plans, strict=False) if plan.launch.outcome == "serves"]
         return [job for job, _ in served], [plan for _, plan in served]
+
+    @property
+    def commands(self) -> list[tuple[CommandJob, LaunchPlan]]:
+        """The launch commands of documents that start a server, with their plans."""
+        self.ask(("commands",))
+        return list(zip(*self._read_commands, strict=True))
+
+    @property
+    def clients(self) -> list[tuple[CommandJob, LaunchPlan]]:
+        """The commands of documents that ask a server, with what they start."""
+        self.ask(("commands",))
+        return list(zip(self._planner.clients, self._client_plans, strict=True))
+
+    @cached_property
+    def _client_plans(self) -> list[LaunchPlan]:
+        return self._planner.plan_clients(self._planner.clients)
 
     @property
     def described(self) -> list[tuple[Job, LaunchPlan]]:

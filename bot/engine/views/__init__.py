@@ -21,6 +21,7 @@ from botlint.engine.views.config_entry import VIEW as CONFIG_ENTRY
 from botlint.engine.views.config_value import VIEW as CONFIG_VALUE
 from botlint.engine.views.container_variable import VIEW as CONTAINER_VARIABLE
 from botlint.engine.views.described_command import VIEW as DESCRIBED_COMMAND
+from botlint.engine.views.document_client import VIEW as DOCUMENT_CLIENT
 from botlint.engine.views.engine_patch import VIEW as ENGINE_PATCH
 from botlint.engine.views.exit_status import VIEW as EXIT_STATUS
 from botlint.engine.views.flag import VIEW as FLAG
@@ -148,6 +149,7 @@ VIEWS: tuple[View, ...] = (
     CHECKLIST_ITEM,
     PULL_DEPENDENCY,
     DESCRIBED_COMMAND,
+    DOCUMENT_CLIENT,
     SIGN_OFF,
     CHANGELOG_LINK,
     WEAKENED_SETTING,
