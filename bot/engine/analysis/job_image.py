@@ -12,10 +12,14 @@ from botlint.layouts.base import CommandJob, Job
 
 
 def job_image(job: Job) -> ImageFacts:
-    """What the image of a job says, or where it says no version and the job has an oldest one, every later version."""
+    """What the image of a job says, or where it says no version, what the job does.
+
+    That may be the version that a build of its own starts from, or the oldest one, then every later version counts.
+    """
     image = str(job.facts.get("image", ""))
-    oldest = job.oldest if isinstance(job, CommandJob) else {}
-    return _image(image, tuple(oldest.items())) if oldest else resolve_image(image)
+    if not isinstance(job, CommandJob) or not (job.oldest or job.versions):
+        return resolve_image(image)
+    return _image(image, tuple(job.oldest.items()), tuple(job.versions.items()))
 
 
 def has_to_run_with_all(image: ImageFacts) -> bool:
@@ -24,10 +28,21 @@ def has_to_run_with_all(image: ImageFacts) -> bool:
 
 
 @lru_cache(maxsize=2_048)
-def _image(image: str, oldest: tuple[tuple[str, str], ...]) -> ImageFacts:
+def _image(image: str, oldest: tuple[tuple[str, str], ...], exact: tuple[tuple[str, str], ...]) -> ImageFacts:
     facts = resolve_image(image)
     if facts.versions or (facts.framework is not None and facts.version is not None):
         return facts
+    for framework, version in exact:
+        if framework in FRAMEWORKS and version in load(framework).versions:
+            return replace(
+                facts,
+                framework=framework,
+                version=version,
+                certainty="possible",
+                versions=(version,),
+                custom=True,
+                reason="a build of its own from this version",
+            )
     for framework, version in oldest:
         if framework in FRAMEWORKS and facts.framework in (None, framework):
             versions = _from(framework, version)

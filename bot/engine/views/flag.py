@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -80,7 +81,25 @@ def _build(context: Context, chain: Chain) -> Iterator[Core]:
         core = known.get(key)
         if core is None:
             core = known[key] = _core(option, joined, stray, frame, earlier, catalog)
+            if core.values.get("never") is True and option.spelling in context.once(_declared):
+                core.values = {**core.values, "never": False}
         yield core
+
+
+_OPTION = re.compile(r"""add_argument\(\s{0,200}(?:["']-\w["'],\s{0,200})?["'](--?[A-Za-z][\w-]{0,100})["']""")
+
+MAX_SOURCES = 4_000
+"""Python files in which options are looked for."""
+
+
+def _declared(context: Context) -> frozenset[str]:
+    """The options that Python files of the repository declare: what no release takes may be the repository's own."""
+    found: set[str] = set()
+    for path in [path for path in context.files.paths() if path.endswith(".py")][:MAX_SOURCES]:
+        source = context.files.text(path)
+        if source is not None and "add_argument" in source.text:
+            found.update(_OPTION.findall(source.text))
+    return frozenset(found)
 
 
 def _is_plain(source: ServerSource) -> bool:

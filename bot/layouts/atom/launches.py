@@ -38,6 +38,7 @@ MAX_DEPTH = 4
 MAX_NEEDS = 200
 
 _SCRIPT = re.compile(r"[\w./-]{1,200}\.sh\b")
+_VARIABLES_FILE = re.compile(r"[\w./-]{1,200}\.env\b")
 _SERVER = re.compile(r"\bvllm\s+serve\b|\bsglang\.launch_server\b|\bsglang\s+serve\b|-m\s+atom\.entrypoints\b")
 
 
@@ -109,6 +110,24 @@ class Library:
         if found is None:
             found = self._serving[path] = _SERVER.search(self.text(path)) is not None
         return found
+
+    def framework(self, path: str) -> str:
+        """The framework whose server a script starts first; empty where it starts none."""
+        found = _SERVER.search(self.text(path))
+        return "" if found is None else re.findall(r"vllm|sglang|atom", found[0])[0]
+
+    def version(self, framework: str) -> str:
+        """The version of a framework that the repository's images are built with; empty where no file says one."""
+        pattern = re.compile(
+            rf"^[ \t]*{framework.upper()}_VERSION[ \t]*[:=][ \t]*[\"']?v?(\d[\w.]{{0,40}})[\"']?[ \t]*$", re.MULTILINE
+        )
+        for path in self.files.paths(WORKFLOWS):
+            text = self.text(path) if path.endswith((".yml", ".yaml")) else ""
+            for place in (path, *dict.fromkeys(_VARIABLES_FILE.findall(text))):
+                found = pattern.search(self.text(place))
+                if found is not None:
+                    return found[1]
+        return ""
 
     def naming(self, path: str) -> list[str]:
         """What names a file: its own path, and the scripts beside the workflows that name it."""

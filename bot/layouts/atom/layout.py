@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -38,19 +40,37 @@ def _jobs(library: Library, catalog: Catalog, problems: list[Problem]) -> Iterat
     items, refused = rows(catalog, grid, renames="" if launcher is None else launcher.renames)
     problems.extend(refused)
     starts = None if launcher is None else Starts(library, launcher)
-    made = [_job(starts, catalog, item) for item in items]
-    stamp = _stamp(library, launcher, catalog)
+    versions = {} if starts is None else starts.versions
+    made = [_job(starts, catalog, item, versions) for item in items]
+    stamp = _stamp(library, launcher, catalog, versions)
     for number, job in enumerate(made):
         yield replace(job, stamp=f"{stamp} {number}")
 
 
-def _stamp(library: Library, launcher: Launcher | None, catalog: Catalog) -> str:
+def _stamp(library: Library, launcher: Launcher | None, catalog: Catalog, versions: Mapping[str, str]) -> str:
     """A digest of all that the jobs of a catalog are made of."""
     levels = () if launcher is None else launcher.chain
     paths = [catalog.path, *(level.workflow.path for level in levels), *library.action_paths]
     texts = [f"{path}\0{library.text(path)}" for path in dict.fromkeys(paths)]
-    ways = [f"{level.job.id}" for level in levels]
+    ways = [*(level.job.id for level in levels), str(sorted(versions.items()))]
     return _digest("\0".join([catalog.form, *ways, *texts]))
+
+
+def options_once(row: Mapping[str, object]) -> list[str]:
+    """The options in the texts with which a row extends a server's command line, those that it gives once only."""
+    model = row.get("model")
+    rows = [row, *([model] if isinstance(model, dict) else [])]
+    texts = [one[key] for one in rows for key in ("server_args", "extra_args", "extraArgs") if key in one]
+    words = [word.partition("=")[0] for text in texts if isinstance(text, str) for word in _words(text)]
+    found = Counter(word for word in words if word.startswith("-"))
+    return [word for word, count in found.items() if count == 1]
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
 
 
 def _digest(text: str) -> str:
@@ -61,7 +81,7 @@ def _without_inputs(launcher: Launcher) -> Mapping[str, object]:
     return {"inputs": {}, "github": Context("github", {"event_name": launcher.event})}
 
 
-def _job(starts: Starts | None, catalog: Catalog, item: Item) -> CommandJob:
+def _job(starts: Starts | None, catalog: Catalog, item: Item, versions: Mapping[str, str]) -> CommandJob:
     if starts is None:
         where = Span(catalog.path, 1, 1, 1, 1)
         start = Start("", where, reason=f"no workflow brings the entries of {catalog.path} to a server")
@@ -76,5 +96,6 @@ def _job(starts: Starts | None, catalog: Catalog, item: Item) -> CommandJob:
         item.row,
         start,
         item.places,
-        known=item.known,
+        versions=versions,
+        known={**item.known, "row-options": options_once(item.row)},
     )

@@ -76,6 +76,13 @@ class Starts:
         self._matters: dict[int, bool] = {}
         self._scripts: dict[tuple[object, ...], tuple[str, tuple[int, ...], dict[str, Unknown]]] = {}
 
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """The version of the framework whose server the launch step's script starts, where the repository says it."""
+        framework = self.library.framework(join_path("", scripts_of(self.library, self.launch)[0]) or "")
+        version = self.library.version(framework) if framework else ""
+        return {framework: version} if version else {}
+
     def start(self, item: Item) -> Start:
         """The start of one row."""
         contexts = self._contexts(item)

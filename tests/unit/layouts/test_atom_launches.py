@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from botlint.core.unknown import Unknown
-from botlint.layouts.atom.layout import load, recognise
+from botlint.layouts.atom.layout import load, options_once, recognise
 from botlint.layouts.base import CommandJob
 from botlint.layouts.choose import layout_of
 from botlint.plan.build import Planner
@@ -345,6 +345,27 @@ def test_a_set_of_whole_requests_is_read_too() -> None:
         {"input_length": 1024, "output_length": 512, "concurrency": 4, "random_range_ratio": 0.5},
         {"input_length": 2048, "output_length": 512, "concurrency": 8, "random_range_ratio": 1.0},
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "versions"),
+    [
+        (".github/workflows/release.yaml", 'env:\n  VLLM_VERSION: "0.27.1"\n', {"vllm": "0.27.1"}),
+        (".github/workflows/release.yaml", "env:\n  SGLANG_VERSION: 0.5.17\n", {}),
+        (".github/workflows/release.yaml", 'run: cat versions/vllm.env >> "$GITHUB_ENV"\n', {"vllm": "0.26.0"}),
+    ],
+)
+def test_the_version_is_that_of_the_images_that_the_repository_builds(
+    path: str, text: str, versions: Mapping[str, str]
+) -> None:
+    repository = {**PLUGIN_REPOSITORY, path: text, "versions/vllm.env": "VLLM_COMMIT=abc\nVLLM_VERSION=v0.26.0\n"}
+    assert jobs_of(repository)[0].versions == versions
+
+
+def test_options_that_a_row_itself_gives() -> None:
+    assert options_once({"server_args": "--a 1 -b=2 --c x --c y"}) == ["--a", "-b"]
+    assert options_once({"model": {"extra_args": "--a 'unclosed"}}) == ["--a"]
+    assert options_once({"model": "org/small", "extraArgs": 3}) == []
 
 
 ACCURACY = [
