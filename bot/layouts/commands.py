@@ -298,7 +298,9 @@ def _read_block(reading: _Reading, block: Block, lines: Sequence[Line], depth: i
         if isinstance(statement, bash.Bad):
             if _LAUNCH.search(marked, statement.pos):
                 span = script.source.span(statement.pos, statement.pos)
-                reading.problems.append(Problem(f"not bash: {statement.message}", span, "document"))
+                if block.language:
+                    # Of a block that does not say that it is one for a shell, nothing is expected.
+                    reading.problems.append(Problem(f"not bash: {statement.message}", span, "document"))
                 rest = _after_fault(lines, span.line)
                 if rest and depth < MAX_DEPTH:
                     _read_block(reading, block, rest, depth + 1)

@@ -164,3 +164,24 @@ def test_permissions_that_cannot_be_asked_are_none(hub: FakeGitHub, kept: Kept) 
     bot.review(pull, force=True)
     (summary,) = bot.summaries(pull)
     assert "(sign-off-by-other)" not in summary.body
+
+
+def test_commands_of_the_description(hub: FakeGitHub, kept: Kept) -> None:
+    repo = hub.repository("acme/bench", {**healthy_files(), "docs/serving.md": "Hello\n"})
+    document = "```bash\nvllm serve demo/model --tensor-parallel-size 8 --block-size 64\n```\n"
+    repo.commit("topic", {"docs/serving.md": document})
+    body = (
+        "Server command\r\n\r\nVLLM_USE_V1=1 \\\r\nvllm serve demo/model \\\r\n    --tensor-parallel-size 8 \\\r\n"
+        '    --block-size 128 \\\r\n    --additional-config \'{"layers": ["block_\r\nmoe"]}\'\r\n'
+    )
+    pull = repo.open_pull("topic", author="ann", body=body)
+    bot = install(hub, repo, kept)
+
+    assert bot.review(pull) == "reviewed"
+    (summary,) = bot.summaries(pull)
+    told = summary.body + "".join(one.body for one in bot.mine(pull))
+    assert "cuts the JSON of --additional-config in two at character 20" in told
+    assert "has no effect from vLLM 0.11.1 on" in told
+    assert "--block-size 128 in the description, 64 in what is launched" in told
+    # What a description shows is told, and blocks nothing.
+    assert bot.conclusion(pull) == "success"
