@@ -36,6 +36,8 @@ MAX_DEPTH = 4
 """Actions that use actions, and workflows that call workflows."""
 
 MAX_NEEDS = 200
+MAX_LINE = 2_000
+"""Characters of a line in which names of files are looked for."""
 
 _SCRIPT = re.compile(r"[\w./-]{1,200}\.sh\b")
 _VARIABLES_FILE = re.compile(r"[\w./-]{1,200}\.env\b")
@@ -118,13 +120,14 @@ class Library:
 
     def version(self, framework: str) -> str:
         """The version of a framework that the repository's images are built with; empty where no file says one."""
-        pattern = re.compile(
-            rf"^[ \t]*{framework.upper()}_VERSION[ \t]*[:=][ \t]*[\"']?v?(\d[\w.]{{0,40}})[\"']?[ \t]*$", re.MULTILINE
-        )
+        name = f"{framework.upper()}_VERSION"
+        pattern = re.compile(rf"^[ \t]*{name}[ \t]*[:=][ \t]*[\"']?v?(\d[\w.]{{0,40}})[\"']?[ \t]*$", re.MULTILINE)
         for path in self.files.paths(WORKFLOWS):
             text = self.text(path) if path.endswith((".yml", ".yaml")) else ""
-            for place in (path, *dict.fromkeys(_VARIABLES_FILE.findall(text))):
-                found = pattern.search(self.text(place))
+            lines = [line for line in text.split("\n") if ".env" in line]
+            named = dict.fromkeys(one for line in lines for one in _VARIABLES_FILE.findall(line[:MAX_LINE]))
+            for place in (path, *named):
+                found = pattern.search(self.text(place)) if name in self.text(place) else None
                 if found is not None:
                     return found[1]
         return ""

@@ -7,6 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from botlint.core.span import Problem, Span
 from botlint.documents.expressions import Context
@@ -61,16 +62,17 @@ def options_once(row: Mapping[str, object]) -> list[str]:
     model = row.get("model")
     rows = [row, *([model] if isinstance(model, dict) else [])]
     texts = [one[key] for one in rows for key in ("server_args", "extra_args", "extraArgs") if key in one]
-    words = [word.partition("=")[0] for text in texts if isinstance(text, str) for word in _words(text)]
-    found = Counter(word for word in words if word.startswith("-"))
+    found = Counter(word for text in texts if isinstance(text, str) for word in _options(text))
     return [word for word, count in found.items() if count == 1]
 
 
-def _words(text: str) -> list[str]:
+@lru_cache(maxsize=2_048)
+def _options(text: str) -> tuple[str, ...]:
     try:
-        return shlex.split(text)
+        words = shlex.split(text)
     except ValueError:
-        return text.split()
+        words = text.split()
+    return tuple(word.partition("=")[0] for word in words if word.startswith("-"))
 
 
 def _digest(text: str) -> str:
