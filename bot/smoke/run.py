@@ -46,7 +46,7 @@ MAX_REPORT = 1_000_000
 MAX_CONFIG = 2_000_000
 MAX_CONCURRENCY = 64
 
-_CHECKS = 0.25
+_CHECKS = 0.1
 _MEMORY_GB = 2.0
 """Memory of a GPU that may stay in use after the end: what other processes take meanwhile."""
 

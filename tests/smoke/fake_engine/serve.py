@@ -50,6 +50,7 @@ def metrics() -> str:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *arguments: Any) -> None:
         pass
