@@ -98,6 +98,8 @@ class _Reader:
         """A fenced block, and the number of the line after it: its closing fence, or the end of what it stands in."""
         marks = fence["marks"]
         close = re.compile(rf"[ \t]*{re.escape(marks[0])}{{{len(marks)},}}[ \t]*$")
+        # A closing fence behind the last line of the code closes nothing, but that is what was meant.
+        slipped = re.compile(rf"(?<=\S)[ \t]+{re.escape(marks[0])}{{{len(marks)},}}[ \t]*$")
         found: list[Line] = []
         number += 1
         while number < len(self.lines):
@@ -109,7 +111,10 @@ class _Reader:
             if close.match(line):
                 break
             cut = min(_columns(line, indent), len(line) - len(line.lstrip(" \t")))
-            found.append(Line(number, before + cut, line[cut:]))
+            slip = slipped.search(line)
+            found.append(Line(number, before + cut, line[cut : slip.start() if slip is not None else None]))
+            if slip is not None:
+                break
         words = fence["info"].strip().split()
         language = words[0].strip("{}.").lower() if words else ""
         return self._block("fence", found, language), number

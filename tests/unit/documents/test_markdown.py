@@ -14,6 +14,7 @@ from botlint.documents.markdown import markdown_blocks
         ("~~~ sh title\na\n~~~~\nb\n", [("fence", "sh", ["a"]), ("paragraph", "", ["b"])]),
         ("````\n```\na\n```\n````\n", [("fence", "", ["```", "a", "```"])]),
         ("```\na\n\nb", [("fence", "", ["a", "", "b"])]),
+        ("```\na ```\nb\n", [("fence", "", ["a"]), ("paragraph", "", ["b"])]),
         ("words\n```\na\n```", [("paragraph", "", ["words"]), ("fence", "", ["a"])]),
         ("1.  do\n\n    ```sh\n    a\n      b\n    ```\n", [("paragraph", "", ["do"]), ("fence", "sh", ["a", "  b"])]),
         ("- ```bash\n  a\n  ```\n", [("fence", "bash", ["a"])]),
