@@ -13,6 +13,7 @@ from botlint.engine.baseline import accept, write_baseline
 from botlint.engine.check import check
 from botlint.engine.context import Context
 from botlint.engine.policy import Policy, make_policy
+from botlint.engine.rules import builtin_rules
 from botlint.engine.settings import read_settings
 from botlint.repo.memory import MemoryFiles
 
@@ -125,3 +126,21 @@ def test_names_in_the_settings_must_exist() -> None:
 def test_a_broken_custom_rule_is_wrong_usage() -> None:
     with pytest.raises(UsageError, match="custom rules cannot be used"):
         policy(MemoryFiles({".botlint/rules/x.yaml": "id: XY001\n"}))
+
+
+@pytest.mark.parametrize(
+    ("layout", "settings", "runs"),
+    [
+        ("inferencex", "", True),
+        ("plain", "", False),
+        ("plain", "rules: {policy: warning}\n", True),
+        ("inferencex", "rules: {policy: off}\n", False),
+    ],
+)
+def test_rules_of_one_layout_are_off_elsewhere(layout: str, settings: str, runs: bool) -> None:
+    files = MemoryFiles({".botlint.yaml": f"version: 1\nlayout: {layout}\n{settings}"})
+    known = builtin_rules()
+    made = make_policy(files, read_settings(files), known, list)
+    families = {rule.family for rule in made.rules}
+    assert ("policy" in families) is runs
+    assert {"catalog", "environment", "launch"} <= families
