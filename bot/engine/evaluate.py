@@ -196,6 +196,9 @@ def evaluate(rule: Rule, records: Records) -> list[Finding]:
     Raises RuleFault when an expression of the rule cannot be evaluated.
     """
     context = records.context
+    outer = [(name, allowed) for level, name, allowed in rule.guards if level == 0]
+    if outer and not any(_has(core, outer) for core in records.roots(lineage(rule.view)[0].name)):
+        return []
     merged: dict[tuple[object, ...], _Merged] = {}
     for group in _candidates(rule, records):
         certainty = _violation(rule, group.chain)
@@ -219,11 +222,24 @@ def evaluate(rule: Rule, records: Records) -> list[Finding]:
     return [_finding(rule, span, one, context) for (span, *_), one in merged.items() if isinstance(span, Span)]
 
 
+def _has(core: Core, wanted: Sequence[tuple[str, frozenset[object] | None]]) -> bool:
+    """Whether a record has facts with these values."""
+    for name, allowed in wanted:
+        value = core.values.get(name)
+        if value is None or (allowed is not None and value not in allowed):
+            return False
+    return True
+
+
 def _violation(rule: Rule, chain: Chain) -> Certainty | None:
     """How sure it is that a record violates a rule; None where it does not, or where that is not known.
 
     Raises RuleFault when an expression of the rule cannot be evaluated.
     """
+    for level, name, allowed in rule.guards:
+        value = chain[level].values.get(name)
+        if value is None or (allowed is not None and value not in allowed):
+            return None
     key = None if rule.verdict_parts is None else _verdict_key(rule.verdict_parts, chain)
     known = None if key is None else rule.known_verdicts.get(key)
     if known is False:

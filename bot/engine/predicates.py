@@ -49,6 +49,15 @@ _TOKEN = re.compile(
 )
 _STRING = r"""(?:"([^"\\]*)"|'([^'\\]*)')"""
 _LITERAL = re.compile(_STRING)
+_PLAIN = r"[^\"\\,\[\]]"
+_GUARD = re.compile(
+    rf"""(?P<not>!?)(?P<name>[a-z_]+\.[a-z_]+)
+    (?:\s*==\s*(?P<equal>"{_PLAIN}*")|\s+in\s+\[(?P<list>\s*"{_PLAIN}*"(?:\s*,\s*"{_PLAIN}*")*\s*)\]
+    |\s*(?P<other>!=\s*"{_PLAIN}*"|(?:[<>]=?|[!=]=)\s*-?[0-9]+))?""",
+    re.VERBOSE,
+)
+"""A part of a condition that compares a fact with a value."""
+
 _MISSING = ("No value with name", "Key not found", "not found in Activation", "key not found", "no such key")
 _OTHER_KIND = "No matching overloads"
 """A value that may be of any type (parsed JSON) and is not of the one that the expression takes."""
@@ -217,6 +226,48 @@ def _parts(
         else:
             return None
     return tuple(found)
+
+
+def guards(text: str) -> list[tuple[str, frozenset[object] | None]]:
+    """Facts without which a condition is never true, each with the values that it must have, None for any.
+
+    They are what the condition's parts say that all have to hold, where such a part only compares a fact with a value.
+    """
+    found: list[tuple[str, frozenset[object] | None]] = []
+    for part in _conjuncts(text):
+        match = _GUARD.fullmatch(part)
+        if match is None:
+            continue
+        name, negated = match["name"], match["not"]
+        if match["equal"]:
+            found.append((name, frozenset({match["equal"].strip('"')})))
+        elif match["list"]:
+            found.append((name, frozenset(one.strip().strip('"') for one in match["list"].split(","))))
+        elif match["other"]:
+            found.append((name, None))
+        else:
+            found.append((name, frozenset({not negated})))
+    return found
+
+
+def _conjuncts(text: str) -> list[str]:
+    """The parts of a condition that all have to hold; none where they are not told apart."""
+    parts, start, depth, quote = [], 0, 0, ""
+    for index, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote and text[index - 1] != "\\" else quote
+        elif char in "\"'":
+            quote = char
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif depth == 0 and (text.startswith("||", index) or (char == "?" and text[index - 1] != ".")):
+            return []
+        elif depth == 0 and text.startswith("&&", index):
+            parts.append(text[start:index].strip())
+            start = index + 2
+    return [*parts, text[start:].strip()]
 
 
 def _only_keys(text: str, name: str) -> bool:

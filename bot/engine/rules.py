@@ -23,6 +23,7 @@ from botlint.engine.predicates import (
     Vocabulary,
     compile_template,
     full_names,
+    guards,
     mentioned,
     template_expressions,
 )
@@ -185,6 +186,18 @@ class Rule:
         return tuple(
             (next(level for level, facts in enumerate(levels) if name in facts), name, part)
             for name, part in found.items()
+        )
+
+    @cached_property
+    def guards(self) -> tuple[tuple[int, str, frozenset[object] | None], ...]:
+        """Facts, by the level of their record, without one of whose values (None: any) no record violates the rule."""
+        levels = [full_names(view.name, view.facts) for view in lineage(self.view)]
+        found = guards(self.when_text) if self.when_text is not None else []
+        return tuple(
+            (level, name, allowed)
+            for name, allowed in found
+            for level, facts in enumerate(levels)
+            if name in facts and facts[name].type in ("string", "int", "bool", "double")
         )
 
     @cached_property
