@@ -20,7 +20,7 @@ from botlint.core.errors import BotlintError, CannotFinish
 from botlint.core.visible import visible
 from botlint.smoke import client, evaluate
 from botlint.smoke.adapt import NoStart, Place, Start, adapt, model_of
-from botlint.smoke.conclude import conclude
+from botlint.smoke.conclude import conclude, other_version
 from botlint.smoke.measure import deltas
 from botlint.smoke.model import (
     STAGES,
@@ -188,8 +188,17 @@ class _Run:
                 self._keep_log(self.child)
             if self.child is not None or "stop" in self.request.stages:
                 self._stage("stop", self._stop, always=True)
-        end_of_it = conclude(self.stages, self.causes, found.doubts)
+        end_of_it = conclude(self.stages, self.causes, found.doubts, self._other_engine(found))
         return self._verdict(found, end_of_it.verdict, end_of_it.stage, end_of_it.reason)
+
+    def _other_engine(self, started: Start) -> str | None:
+        """How the engine here is another than the plan's, None where it is the same or nobody knows."""
+        server = self.request.plan.get("server")
+        planned = _text(server.get("version"), 100) if isinstance(server, Mapping) else None
+        here = self.versions.get(started.framework)
+        if not other_version(planned, here):
+            return None
+        return f"{started.framework} {here} is here, and the plan is for {planned}"
 
     def _adapt(self) -> Start | NoStart:
         scratch = self.folder.scratch

@@ -13,7 +13,7 @@ from smoking import document_of, fake_bin, fake_environment, plan_of
 
 from botlint.cli import main
 from botlint.core.errors import UsageError
-from botlint.smoke.conclude import conclude
+from botlint.smoke.conclude import conclude, other_version
 from botlint.smoke.evaluate import options, read_scores
 from botlint.smoke.jsonform import read_request, read_verdict, request_form, verdict_form
 from botlint.smoke.measure import Sample, deltas, figures
@@ -76,6 +76,31 @@ def test_who_is_to_blame(
     end = conclude(found, causes, doubts)
     assert (end.verdict, end.stage) == (verdict, stage)
     assert end.reason
+
+
+@pytest.mark.parametrize(
+    ("planned", "found", "other"),
+    [
+        ("0.32.0", "0.32.0+cpu", False),
+        ("v0.32.0", "0.32.0", False),
+        ("0.27.1", "0.32.0+cpu", True),
+        ("0.5.10.post1", "0.5.10", True),
+        ("0.27.1", "0.27.2.dev9+gabc", False),
+        ("nightly", "0.32.0", False),
+        (None, "0.32.0", False),
+        ("0.32.0", None, False),
+    ],
+)
+def test_another_release_than_the_plans(planned: str | None, found: str | None, other: bool) -> None:
+    assert other_version(planned, found) == other
+
+
+def test_a_failure_of_another_release_is_none_for_certain() -> None:
+    end = conclude(stages("parse", "failed"), [FAIL], [], "vllm 0.32.0 is here, and the plan is for 0.27.1")
+    assert (end.verdict, end.stage) == ("inconclusive", "parse")
+    assert end.reason.endswith("but vllm 0.32.0 is here, and the plan is for 0.27.1")
+    assert conclude(stages("serve", "ok"), [], [], "another").verdict == "pass"
+    assert conclude(stages("probe", "failed"), [], [], "another").verdict == "infrastructure"
 
 
 def verdict_of(**changes: Any) -> Verdict:
