@@ -116,6 +116,13 @@ _ENTRYPOINT = re.compile(
 )
 """An image whose entrypoint is `vllm serve`, so that the words behind it are the server's."""
 
+_PREPARES = re.compile(
+    r"\b(?:pre-?requisites?|requirements?|install\w*|set-?up|prepar\w*|environment|docker|containers?|images?|pull\w*|download\w*"
+    r"|build\w*|getting started|step [01])\b",
+    re.IGNORECASE,
+)
+"""Titles of sections after which the others work."""
+
 _IMAGE = re.compile(r"(?<![\w./=-])((?:[\w.-]+(?::[0-9]+)?/)+[\w.-]*[A-Za-z][\w.-]*:[\w][\w.-]*)(?![\w/])")
 _CONTAINER = re.compile(r"(?:^|[\s;&|])(?:docker|podman)[ \t]+(?:run|pull|create)\b")
 _PINNED = re.compile(r"(?<![\w-])(vllm|sglang)(?:\[[\w,-]+\])?==([0-9][\w.+]*)")
@@ -139,8 +146,9 @@ class _Reading:
     path: str
     name: str
     known: list[_Known] = field(default_factory=list)
-    images: dict[str, None] = field(default_factory=dict)
-    pins: dict[tuple[str, str], None] = field(default_factory=dict)
+    images: dict[tuple[tuple[str, ...], str], None] = field(default_factory=dict)
+    pins: dict[tuple[tuple[str, ...], str, str], None] = field(default_factory=dict)
+    """Images, and versions of packages, each with the headings that it is below."""
     entries: dict[str, int] = field(default_factory=dict)
     marks: dict[str, str] = field(default_factory=dict)
     """What stands for a text that a reader has to fill in."""
@@ -222,7 +230,7 @@ def document_commands(path: str, text: str, name: str = "", *, first: int = 1, i
         if lines and sum(len(line.text) for line in lines) <= MAX_BLOCK:
             _read_block(reading, block, lines, 0)
         for name, version in _PINNED.findall("\n".join(line.text for line in block.lines)):
-            reading.pins[name, version] = None
+            reading.pins[block.headings, name, version] = None
     return Loaded(reading.jobs, tuple(reading.problems), reading.clients)
 
 
@@ -290,7 +298,7 @@ def _read_block(reading: _Reading, block: Block, lines: Sequence[Line], depth: i
         text += "\n" * (line.number - at) + ("" if flat else " " * line.before) + line.text
         at = line.number
     if _CONTAINER.search(text):
-        reading.images.update(dict.fromkeys(_images(text)))
+        reading.images.update(dict.fromkeys((block.headings, image) for image in _images(text)))
     marked = _PLACEHOLDER.sub(lambda match: _mark(reading, match), text)
     script = bash.parse_script(marked, reading.path, first - 1)
     local: list[Piece] = []
@@ -428,11 +436,13 @@ def _job(reading: _Reading, block: Block, scope: _Scope, start: int, end: int, s
         images = list(dict.fromkeys(_images(text)))
     else:
         engine = _engine(text)
-        images = [image for image in reading.images if resolve_image(image).framework == engine]
+        here = dict.fromkeys(image for above, image in reading.images if _holds_for(above, block.headings))
+        images = [image for image in here if resolve_image(image).framework == engine]
     row: dict[str, object] = {"document": reading.name, "section": " > ".join(block.headings)}
     if len(images) == 1:
         row["image"] = images[0]
-    pins = list(reading.pins)
+    here_pins = ((name, one) for above, name, one in reading.pins if _holds_for(above, block.headings))
+    pins = list(dict.fromkeys(here_pins))
     versions = dict(pins) if len(images) == 0 and len({name for name, _ in pins}) == len(pins) else {}
     heading = Span(reading.path, block.heading_line, 1, block.heading_line, 1) if block.heading_line else span
     entry = _entry(reading, block, "" if scenario == SCENARIO else f"-{scenario}")
@@ -506,6 +516,12 @@ def unset_variables(text: str) -> list[str]:
         if match["op"] is None and name not in own and name not in _SHELL_OWN:
             found[name] = None
     return list(found)
+
+
+def _holds_for(above: tuple[str, ...], headings: tuple[str, ...]) -> bool:
+    """Whether what a section prepares holds for another: one that it contains, or that follows a preparing one."""
+    outer = above[:-1] if above and _PREPARES.search(above[-1]) else above
+    return outer == headings[: len(outer)]
 
 
 def _engine(text: str) -> str:

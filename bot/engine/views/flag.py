@@ -27,7 +27,7 @@ def frame_of(source: ServerSource) -> Frame | None:
     catalog, image = source.catalog, source.image
     if catalog is None or image.framework != catalog.framework or not image.versions:
         return None
-    wrapped = source.server.framework in WRAPPED
+    wrapped = source.server.framework in WRAPPED or "--omni" in source.argv
     return _frame(catalog, image.versions, wrapped, image.certainty == "certain", image.custom)
 
 

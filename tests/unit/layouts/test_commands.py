@@ -201,3 +201,13 @@ def test_clients(text: str, expected: list[str]) -> None:
     told = [f"{one.framework}: {' '.join(map(word_text, one.argv))}" for one in found if one is not None]
     assert [one.replace("<the reader fills in <m>>", "<m>") for one in told] == expected
     assert all(job.scenario == "client" for job in loaded.clients)
+
+
+@pytest.mark.parametrize(
+    ("title", "known"), [("Prerequisites", True), ("Pull the image", True), ("On AMD", False), ("Serving", False)]
+)
+def test_an_image_of_another_section(title: str, known: bool) -> None:
+    text = (
+        f"# Guide\n## {title}\n" + block("docker pull vllm/vllm-openai:v0.27.1") + "## Launch\n" + block("vllm serve a")
+    )
+    assert ("image" in document_commands(PATH, text).jobs[0].row) is known
