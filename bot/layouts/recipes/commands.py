@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TypeAlias
 
 from botlint.documents.yaml import Node
@@ -82,6 +83,7 @@ def deploy_type(site: Site, strategy: str) -> str:
     return str(at(site.strategies.get(strategy), "deploy_type") or "")
 
 
+@lru_cache(maxsize=8)
 def compatible_strategies(recipe: Value) -> tuple[str, ...]:
     """The strategies that a recipe offers on some hardware."""
     listed = tuple(one for one in items(at(recipe, "compatible_strategies")) if isinstance(one, str))

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 
 from botlint.catalogs.versions import version_key
 from botlint.core.span import Problem, Span
@@ -128,6 +128,7 @@ class _Recipe:
         self.problems = problems
         self.whole = whole
         self.maker = Maker(recipe, site)
+        self._made: dict[tuple[str, str, int, int], Command] = {}
         self.name = path.removeprefix(f"{MODELS}/").rpartition(".")[0]
         model = at(recipe, "model")
         self.model_place = model.key("model_id") if isinstance(model, Table) else recipe.block
@@ -208,6 +209,13 @@ class _Recipe:
         places = {("model",): node_of(found.shown[0].model), ("image",): node_of(found.image)}
         return {path: node.span for path, node in places.items() if node is not None}
 
+    def _command(self, shown: Shown) -> Command:
+        key = (shown.role, shown.model, id(shown.words), id(shown.env))
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = _command(shown)
+        return found
+
     def _job(self, index: int, found: _Found) -> CommandJob:
         choice, pick = found.choice, found.choice.pick
         variant = at(self.recipe, "variants")
@@ -239,7 +247,7 @@ class _Recipe:
             scenario=choice.shown_strategy,
             arm_index=index,
             row=row,
-            start=Start("", start, commands=tuple(_command(one) for one in found.shown if one.rank == 0)),
+            start=Start("", start, commands=tuple(self._command(one) for one in found.shown if one.rank == 0)),
             places=self._places(found),
             known=known,
             oldest={"vllm": found.oldest} if found.oldest else {},
@@ -255,7 +263,7 @@ def _command(shown: Shown) -> Command:
     for word in shown.words:
         if word.startswith("-") or not follows:
             parts = word.split()
-            words.extend(_word(part, quoted=False) for part in parts)
+            words.extend([_word(part, quoted=False) for part in parts])
             places.extend([node_of(word)] * len(parts))
             follows = word.startswith("-")
         else:
@@ -272,6 +280,7 @@ def _command(shown: Shown) -> Command:
     )
 
 
+@lru_cache(maxsize=20_000)
 def _word(text: str, *, quoted: bool) -> Word:
     """A word of the command; one that a shell would change is not known, unless the site puts it in quotes."""
     variable = _VARIABLE.fullmatch(text)

@@ -78,7 +78,7 @@ def _read(node: Node | None, skip: frozenset[str], depth: int) -> Value:
 def at(value: Value, *keys: str) -> Value:
     """The value under keys; None where one is not there."""
     for key in keys:
-        if not isinstance(value, dict):
+        if value.__class__ is not Table:
             return None
         value = value.get(key)
     return value
