@@ -24,7 +24,9 @@ _RUNNER = (
     "GITHUB_REPOSITORY RUNNER_TEMP HOME PATH USER"
 ).split()
 
-_ENTERS = re.compile(r"(?:docker|podman|nerdctl|\$\{?\w{1,60}\}?)[ \t]{1,9}exec[ \t]{1,9}-")
+_ENTERS = re.compile(r"(?:docker|podman|nerdctl|\$\{?\w{1,60}\}?)[ \t]{1,9}exec[ \t\\\n]{1,40}-")
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 CHECKOUT = "/workspace"
 """Where containers have the checkout."""
@@ -54,10 +56,12 @@ class Starts:
         self.library = library
         self.launcher = launcher
         last = launcher.chain[-1]
-        self.layers = (last.workflow.env, last.job.env)
         self.launch = next(step for step in last.job.steps if scripts_of(library, step))
         earlier = last.job.steps[: last.job.steps.index(self.launch)]
         self.steps = [step for step in earlier if step.uses is not None or matters(step)]
+        self.layers = tuple(self._needed(layer) for layer in (last.workflow.env, last.job.env))
+        self._roots = self._row_roots()
+        self._known: dict[tuple[object, ...], Start] = {}
         self.fields: dict[str, tuple[tuple[str, ...], ...]] = {}
         self.sources: Sources = {}
         for pair in (*self.layers[0], *self.layers[1], *self.launch.env):
@@ -83,8 +87,48 @@ class Starts:
         version = self.library.version(framework) if framework else ""
         return {framework: version} if version else {}
 
+    def _needed(self, layer: tuple[Field, ...]) -> tuple[Field, ...]:
+        """The variables of the job that are looked at: a container gets none of the others."""
+        last = self.launcher.chain[-1]
+        if not _ENTERS.search(script_of(self.launch)):
+            return layer
+        fields = [*last.workflow.env, *last.job.env, *self.launch.env]
+        fields.extend(pair for step in self.steps for pair in (*step.env, *step.inputs))
+        texts = [pair.node.text for pair in fields if isinstance(pair.node, Scalar)]
+        texts.extend(script_of(step) for step in (self.launch, *self.steps))
+        texts.extend(self.library.text(join_path("", path) or "") for path in scripts_of(self.library, self.launch))
+        words = {word for text in texts for word in _WORD.findall(text)}
+        return tuple(pair for pair in layer if pair.name in words)
+
+    def _row_roots(self) -> tuple[str, ...] | None:
+        """The keys of a row that its start is made of; None if that may be any."""
+        level = len(self.launcher.chain) - 1
+        fields = [*self.layers[0], *self.layers[1], *self.launch.env]
+        for step in (self.launch, *self.steps):
+            fields.extend([*step.env, *step.inputs])
+            fields.extend(one for one in (step.run, step.uses, step.condition) if one is not None)
+        depth = len(self.launcher.row_path)
+        found: dict[str, None] = {}
+        for pair in fields:
+            if any(path[0] == "matrix" and len(path) <= depth for path in pair.references()):
+                return None
+            if level != self.launcher.row_level and any(path[0] == "matrix" for path in pair.references()):
+                return None
+            found.update((path[0], None) for path in _row_fields(self.launcher, pair, level))
+        return tuple(found)
+
     def start(self, item: Item) -> Start:
-        """The start of one row."""
+        """The start of one row; rows that share all that it is made of share it."""
+        if self._roots is None:
+            return self._start(item)
+        values = [item.matrix.get(name) for name in self._roots]
+        key = (item.variables, *(id(one) if isinstance(one, dict | list) else one for one in values))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._start(item)
+        return found
+
+    def _start(self, item: Item) -> Start:
         contexts = self._contexts(item)
         seen = self.given.copy()
         contexts["env"] = seen
