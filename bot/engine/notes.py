@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from botlint.catalogs.images import resolve_image
 from botlint.catalogs.models import find_model
 from botlint.core.finding import Note, NoteKind
 from botlint.engine.analysis.command import CATALOGS
+from botlint.engine.analysis.job_image import job_image
 from botlint.engine.context import Context
+from botlint.layouts.base import Job
 from botlint.plan.model import LaunchPlan
 
 _BOUND = re.compile(r"\b(more than|longer than|too deep|too deeply|costs too much|too long)\b")
@@ -22,12 +23,12 @@ def notes_of(context: Context) -> list[Note]:
     planner = context.planner
     for problem in planner.all_problems if planner is not None else context.files.problems:
         notes[Note("unread", problem.message, problem.span.path, problem.span.line)] = None
-    for plan in context.planned:
-        notes.update(dict.fromkeys(_of_plan(plan)))
+    for job, plan in zip(planner.jobs if planner is not None else (), context.planned, strict=False):
+        notes.update(dict.fromkeys(_of_plan(job, plan)))
     return sorted(notes, key=lambda one: (one.kind, one.path, one.line, one.message))
 
 
-def _of_plan(plan: LaunchPlan) -> Iterator[Note]:
+def _of_plan(job: Job, plan: LaunchPlan) -> Iterator[Note]:
     launch = plan.launch
     path, line = plan.config.path, plan.config.line
     if launch.outcome == "undecided":
@@ -42,10 +43,11 @@ def _of_plan(plan: LaunchPlan) -> Iterator[Note]:
         name = framework or "this server"
         yield Note("framework", f"{plan.entry}: no catalog knows the options of {name}", path, line)
         return
-    image = str(plan.job.get("image", ""))
-    facts = resolve_image(image)
+    image = str(job.facts.get("image", ""))
+    facts = job_image(job)
     if not facts.versions:
-        yield Note("version", f"{plan.entry}: {image}: {facts.reason or 'the version is not known'}", path, line)
-    model = str(plan.job.get("model", ""))
+        reason = (facts.reason if image else "") or "the version is not known"
+        yield Note("version", f"{plan.entry}: {image or framework}: {reason}", path, line)
+    model = str(job.facts.get("model", ""))
     if not find_model(model).known:
         yield Note("model", f"{plan.entry}: the shape of {model} is not known", path, line)
