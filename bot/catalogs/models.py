@@ -229,6 +229,12 @@ def _derived(name: str, base: ModelFacts, note: str) -> ModelFacts:
     return ModelFacts(name=name, known=True, source=base.source, base=base.name, note=note, **shape)
 
 
+@cache
+def _by_folded_name() -> Mapping[str, ModelFacts]:
+    """The models by their ids in small letters; of two that differ in letters only the first."""
+    return {name.lower(): facts for name, facts in reversed([*all_models().items()])}
+
+
 def find_model(name: str, cached: Mapping[str, ModelFacts] | None = None) -> ModelFacts:
     """Return what is known of a model by its id (the case of letters does not matter), or facts that are not `known`.
 
@@ -237,8 +243,5 @@ def find_model(name: str, cached: Mapping[str, ModelFacts] | None = None) -> Mod
     for table in (all_models(), cached or {}):
         if name in table:
             return table[name]
-    folded = name.strip().lower()
-    for known, facts in all_models().items():
-        if known.lower() == folded:
-            return facts
-    return ModelFacts(name=name, known=False, note="not in the catalog")
+    found = _by_folded_name().get(name.strip().lower())
+    return found if found is not None else ModelFacts(name=name, known=False, note="not in the catalog")

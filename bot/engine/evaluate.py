@@ -182,7 +182,12 @@ def _fact_names(view: str) -> frozenset[str]:
 
 def _identity(core: Core, used: Sequence[str]) -> object:
     """The values of these facts, in a form that can be compared; facts that are not known count too."""
-    return tuple([_frozen(value) for value in map(core.values.get, used)])
+    values = tuple(map(core.values.get, used))
+    try:
+        hash(values)
+    except TypeError:
+        return tuple([_frozen(value) for value in values])
+    return values
 
 
 def _frozen(value: object) -> object:

@@ -216,7 +216,7 @@ def _put(values: dict[str, FactValue], name: str, value: object, kind: FactType)
         values[name] = value
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4_096)
 def model_values(name: str, prefix: str) -> Mapping[str, FactValue]:
     """The facts of a model that are known, under a prefix (`model`, `draft`)."""
     facts: ModelFacts = find_model(name)
