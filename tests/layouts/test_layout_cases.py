@@ -12,16 +12,16 @@ import pytest
 from botlint.documents.plain import load_plain
 from botlint.engine.check import check
 from botlint.engine.context import Context
-from botlint.engine.examples import plan_all
+from botlint.engine.examples import example_files, plan_all
 from botlint.engine.policy import make_policy
 from botlint.engine.rules import builtin_rules
 from botlint.engine.settings import parse_settings
-from botlint.layouts.choose import Choice, layout_of
+from botlint.layouts.choose import NAMES, Choice, layout_of
 from botlint.plan.build import Planner
 from botlint.plan.model import LaunchPlan, word_text
 from botlint.repo.memory import MemoryFiles
 
-FIELDS = {"name", "layout", "options", "files", "jobs", "commands", "problems", "findings"}
+FIELDS = {"name", "layout", "options", "files", "jobs", "commands", "problems", "findings", "entry", "arm", "recipe"}
 JOB_FIELDS = {"entry", "row", "arm", "outcome", "argv", "env", "version", "exit"}
 
 CASES: list[tuple[str, Mapping[str, Any]]] = [
@@ -63,7 +63,7 @@ def _compared(wanted: Sequence[Mapping[str, Any]], plans: Sequence[LaunchPlan]) 
 @pytest.mark.parametrize(("layout", "case"), CASES, ids=[f"{stem}: {case['name']}" for stem, case in CASES])
 def test_case(layout: str, case: Mapping[str, Any]) -> None:
     assert case.keys() <= FIELDS, case.keys() - FIELDS
-    files = MemoryFiles(case["files"])
+    files = MemoryFiles(example_files(case))
     choice = Choice(case.get("layout", layout), case.get("options", {}))
     if "options" not in case:
         assert layout_of(files) == choice.name
@@ -81,7 +81,7 @@ def test_case(layout: str, case: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize(("layout", "case"), [one for one in CASES if "findings" in one[1]])
 def test_findings(layout: str, case: Mapping[str, Any]) -> None:
-    files = MemoryFiles(case["files"])
+    files = MemoryFiles(example_files(case))
     settings = parse_settings(f"version: 1\nlayout: {case.get('layout', layout)}\n")
     policy = make_policy(files, settings, builtin_rules(), list)
     context = Context(files, plan_all, layout=Choice(policy.layout, case.get("options", {})))
@@ -92,4 +92,4 @@ def test_findings(layout: str, case: Mapping[str, Any]) -> None:
 
 
 def test_cases_are_found() -> None:
-    assert {stem for stem, _ in CASES} >= {"commands", "plain", "atom"}
+    assert {stem for stem, _ in CASES} >= {*NAMES, "commands"}
