@@ -17,6 +17,7 @@ from botlint.engine.context import Context
 from botlint.engine.views.base import Anchor, Chain, Core, Fact, FactValue, View
 from botlint.engine.views.server import ServerSource
 from botlint.plan.model import Word
+from botlint.plan.servers import identify
 
 MAX_CHOICES = 200
 """Choices of an option that a record holds."""
@@ -106,6 +107,9 @@ def _is_plain(source: ServerSource) -> bool:
     """Whether a server has the engine's own options only: no wrapper's, plug-in's or sub-command's."""
     argv, found = source.argv, source.options
     if source.server.framework in WRAPPED or "--omni" in argv or not found:
+        return False
+    if identify([word if isinstance(word, str) else None for word in argv]) not in (source.engine, None):
+        # One of several roles may start another programme than the others.
         return False
     return source.engine == "vllm" or not _model_words(argv[: found[0].index])
 
