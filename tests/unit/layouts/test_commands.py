@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from botlint.cli import main
 from botlint.layouts.commands import document_commands, load_commands
 from botlint.plan.build import Planner
 from botlint.plan.model import Server, word_text
@@ -211,3 +215,24 @@ def test_an_image_of_another_section(title: str, known: bool) -> None:
         f"# Guide\n## {title}\n" + block("docker pull vllm/vllm-openai:v0.27.1") + "## Launch\n" + block("vllm serve a")
     )
     assert ("image" in document_commands(PATH, text).jobs[0].row) is known
+
+
+def test_plan_of_documents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / PATH).write_text("# One\n" + block("vllm serve a/b\nlm_eval --x") + "# Two\n" + block("vllm serve c"))
+    outside = tmp_path / "pull.md"
+    outside.write_text("vllm serve d/e --port 1\n")
+
+    def entries(*arguments: str) -> tuple[int, list[str]]:
+        status = main(["plan", "--repo", str(tmp_path), "--format", "json", *arguments])
+        output = capsys.readouterr().out
+        return status, [plan["entry"] for plan in json.loads(output)["plans"]] if output else []
+
+    every = [f"{PATH}#one", f"{PATH}#two", f"{PATH}#one-client"]
+    assert entries(PATH) == (0, every)
+    assert entries("--commands") == (0, [*every[:2], "pull.md#commands", every[2]])
+    assert entries(f"{PATH}#two") == (0, [f"{PATH}#two"])
+    assert entries(str(outside)) == (0, [f"{outside}#commands"])
+    assert entries("--commands", "--where", "scenario=client") == (0, [every[2]])
+    assert entries("none.md")[0] == 2
+    assert entries(f"{PATH}#three")[0] == 4
