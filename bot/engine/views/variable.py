@@ -62,6 +62,22 @@ def _is_read(context: Context, name: str) -> bool:
     return any((source := context.files.text(path)) is not None and read.search(source.text) for path in paths)
 
 
+_SOURCES = (".py", ".pyi", ".rs", ".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".sh", ".jinja", ".toml", ".cmake")
+MAX_SOURCES = 10_000
+"""Files of source text in which a name is looked for."""
+
+
+@small_value
+def _is_nowhere(context: Context, owner: str, name: str) -> bool:
+    """Whether the repository is the framework's own and none of its source texts has the name."""
+    if not any(path.endswith(".py") for path in context.files.paths(owner)):
+        return False
+    paths = [path for path in context.files.paths() if path.endswith(_SOURCES)]
+    return len(paths) <= MAX_SOURCES and not any(
+        (source := context.files.text(path)) is not None and name in source.text for path in paths
+    )
+
+
 @lru_cache(maxsize=5_000)
 def _with_prefix(name: str, frame: Frame | None) -> str:
     """The variable that a name is but for a slip in its prefix (`SGLNAG_...`); empty for any other name."""
@@ -106,6 +122,8 @@ def _core(context: Context, name: str, word: Word, frame: Frame | None, catalog:
     if name.startswith(_prefixes()):
         owner = next(one for one in FRAMEWORKS if load(one).owns(name))
     values["owner"] = owner
+    unread = bool(owner) and load(owner).variable(name, load(owner).newest) is None
+    values["nowhere"] = unread and context.value(_is_nowhere, owner, name)
     own = _own_frame(owner, frame)
     slip = _with_prefix(name, frame) if not owner and frame is not None else ""
     values["owned"] = own is not None or bool(slip)
@@ -220,6 +238,7 @@ VIEW = View(
         Fact("truth", "string", "what its value says for a person: true, false, or empty for anything else"),
         Fact("owner", "string", "framework to which its prefix belongs: vllm, sglang, atom, lmcache; empty for others"),
         Fact("owned", "bool", "it belongs to the framework that the image brings, whose versions are known"),
+        Fact("nowhere", "bool", "the repository is its framework's own, and no source text there has the name"),
         Fact("known", "bool", "a version that the image may have reads or at least mentions it"),
         Fact("everywhere", "bool", "all versions that the image may have know it"),
         Fact("undeclared", "bool", "it is only mentioned in the source, without a declaration"),
