@@ -30,6 +30,8 @@ PROPERTIES = frozenset(
         "router",
         "kv-p2p-transfer",
         "additional-settings",
+        "docker_image",
+        "shown_for",
     }
 )
 """Row keys that do not make a job the job that it is: where one changes, the job is still the same one."""

@@ -33,7 +33,19 @@ MAX_CHANGES = 12
 CONCURRENCY = "conc"
 """The row key that tells the jobs of one arm apart."""
 
-NAMES = frozenset({"exp-name", "run-eval", "eval-conc", "max-model-len", "total-cpu-dram-gb", "eval-only"})
+NAMES = frozenset(
+    {
+        "exp-name",
+        "run-eval",
+        "eval-conc",
+        "max-model-len",
+        "total-cpu-dram-gb",
+        "eval-only",
+        "deploy_type",
+        "docker_image",
+        "shown_for",
+    }
+)
 """Row keys that follow from others, and say nothing of their own about a job."""
 
 _MINOR = frozenset({"exp-name", "run-eval", "eval-only", "eval-conc", CONCURRENCY})
