@@ -17,7 +17,7 @@ from botlint.documents.yaml import YamlDocument, load_yaml
 from botlint.engine.watch import VALUES, Question, Watch, WatchedFiles, digest
 from botlint.layouts.base import CommandJob
 from botlint.layouts.choose import AUTOMATIC, Choice
-from botlint.layouts.commands import DESCRIPTION, document_commands, is_described
+from botlint.layouts.commands import DESCRIPTION, document_commands, is_described, looked_at_with
 from botlint.plan.build import Planner
 from botlint.plan.explain import Explainer
 from botlint.plan.model import LaunchPlan
@@ -375,7 +375,7 @@ class Context:
         """The questions on which the plans of each entry depend."""
         found: dict[str, list[Collection[tuple[str, str]] | None]] = {}
         for plan in (*self._plans, *self._command_plans):
-            found.setdefault(plan.entry, []).append(plan.asked)
+            found.setdefault(looked_at_with(plan.entry, plan.scenario), []).append(plan.asked)
         return found
 
     def place_of_entry(self, name: str) -> tuple[str, int, int] | None:
@@ -400,7 +400,7 @@ class Context:
     def _jobs_by_entry(self) -> Mapping[str, list[Job]]:
         found: dict[str, list[Job]] = {}
         for job in (*self._planner.jobs, *self._commands):
-            found.setdefault(job.entry, []).append(job)
+            found.setdefault(looked_at_with(job.entry, job.scenario), []).append(job)
         return found
 
     def solve(self, job: Job, runner: str) -> Solved | None:

@@ -16,7 +16,7 @@ from botlint.engine.versions import VersionRange
 from botlint.engine.views.base import Chain, Core, no_place
 from botlint.engine.views.job import JobSource
 from botlint.engine.views.registry import lineage
-from botlint.layouts.commands import is_described
+from botlint.layouts.commands import is_described, looked_at_with
 from botlint.plan.explain import Step
 
 MAX_RELATED = 12
@@ -148,7 +148,8 @@ class Records:
 def _by_entry(context: Context) -> dict[str, list[Core]]:
     found: dict[str, list[Core]] = {}
     for core in Records(context).roots("job"):
-        found.setdefault(core.key, []).append(core)
+        name = looked_at_with(core.key, str(core.values["job.scenario"]))
+        found.setdefault(name, []).append(core)
     return found
 
 

@@ -20,6 +20,7 @@ from botlint.engine.keep import Kept, KeptParts, Place
 from botlint.engine.rules import Rule
 from botlint.engine.views.registry import lineage
 from botlint.engine.watch import digest
+from botlint.layouts.commands import looked_at_with
 
 MAX_ERROR = 300
 """Characters of an internal error that a report holds."""
@@ -89,7 +90,7 @@ def _parts(context: Context, rules: Sequence[Rule]) -> Iterator[Part]:
         if view != "job":
             yield Part(view, None, tuple(ones))
             continue
-        for entry in dict.fromkeys(job.entry for job in context.every_job):
+        for entry in dict.fromkeys(looked_at_with(job.entry, job.scenario) for job in context.every_job):
             yield Part(view, entry, tuple(ones))
 
 

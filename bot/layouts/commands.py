@@ -207,6 +207,11 @@ def is_described(entry: str) -> bool:
     return entry.startswith(f"{DESCRIPTION}#")
 
 
+def looked_at_with(entry: str, scenario: str) -> str:
+    """The name under which a job is looked at together with others: an entry's jobs, and a document's commands."""
+    return entry.partition("#")[0] if scenario == SCENARIO else entry
+
+
 def may_launch(text: str) -> bool:
     """Whether a text can have a launch command at all."""
     return any(word in text for word in _MENTIONS) and _LAUNCH.search(text) is not None
