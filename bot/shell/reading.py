@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from botlint.shell import formatting, variables
@@ -90,24 +91,40 @@ def read(shell: Shell, args: list[Value]) -> Status:
     if not isinstance(source, In):
         return 1
     if (isinstance(source.value, Text) and not source.value.known) or source.value is None:
-        if isinstance(source.value, Text) and not source.pos and delimiter == "\n" and count is None:
-            begun = _begin_line(shell, source.value, raw)
-            if begun is not None:
-                line, source.value, marks = begun
-                _store_read(shell, line, names, array, raw, exact, marks)
-                return 0
-        found = words_of(shell, source.value) if isinstance(source.value, Text) and not source.pos else None
-        if found is None or count is not None:
-            return _read_unknown(shell, source, names, array, delimiter)
-        source.value, marks = found
-        line, ended = _read_text(shell, source, delimiter, count, exact, raw)
-        source.value, source.pos = marks.unmark(source.value[source.pos :]), 0
-        _store_read(shell, line, names, array, raw, exact, marks)
-        return 0 if ended else 1
+        return _read_partly(shell, source, names, array, _Form(delimiter, count, exact, raw))
     line, ended = _read_text(shell, source, delimiter, count, exact, raw)
     status: Status = 0 if ended else 1
     _store_read(shell, line, names, array, raw, exact, Marks())
     return status
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How `read` takes its characters."""
+
+    delimiter: str
+    count: int | None
+    exact: bool
+    raw: bool
+
+
+def _read_partly(shell: Shell, source: In, names: list[str], array: str | None, form: _Form) -> Status:
+    """Reads from an input of which a part is not known."""
+    delimiter, count, exact, raw = form.delimiter, form.count, form.exact, form.raw
+    if isinstance(source.value, Text) and not source.pos and delimiter == "\n" and count is None:
+        begun = _begin_line(shell, source.value, raw)
+        if begun is not None:
+            line, source.value, marks = begun
+            _store_read(shell, line, names, array, raw, exact, marks)
+            return 0
+    found = words_of(shell, source.value) if isinstance(source.value, Text) and not source.pos else None
+    if found is None or count is not None:
+        return _read_unknown(shell, source, names, array, delimiter)
+    source.value, marks = found
+    line, ended = _read_text(shell, source, delimiter, count, exact, raw)
+    source.value, source.pos = marks.unmark(source.value[source.pos :]), 0
+    _store_read(shell, line, names, array, raw, exact, marks)
+    return 0 if ended else 1
 
 
 def _read_text(shell: Shell, source: In, delimiter: str, count: int | None, exact: bool, raw: bool) -> tuple[str, bool]:
