@@ -69,6 +69,11 @@ _NAMED = re.compile(
 _LAUNCH = re.compile(rf"(?<![\w./-])(?:{_SERVER})(?![\w.])|/(?:vllm[ \t]+serve|trtllm-serve)(?![\w.])")
 _MENTIONS = ("vllm", "sglang", "openai_server", "trtllm", "tensorrt_llm", "dynamo.")
 
+_SETTING = re.compile(
+    r"^[ \t]*(?:(?:export|declare|typeset|readonly|unset)[ \t]|[A-Za-z_]\w*\+?=)|[;&][ \t]*export[ \t]", re.MULTILINE
+)
+"""What sets variables."""
+
 _CLIENT = re.compile(
     r"(?<![\w-])(?:lm[-_]eval(?:uate)?|vllm[ \t]+bench[ \t]+serve|sglang\.bench_serving|sglang\.test\.\w+"
     r"|benchmark_serving|vllm\.benchmarks\.serve)(?![\w-])"
@@ -302,6 +307,8 @@ def _read_block(reading: _Reading, block: Block, lines: Sequence[Line], depth: i
     for line in lines:
         text += "\n" * (line.number - at) + ("" if flat else " " * line.before) + line.text
         at = line.number
+    if not (_SETTING.search(text) or _LAUNCH.search(text) or _CLIENT.search(text) or _CONTAINER.search(text)):
+        return
     if _CONTAINER.search(text):
         reading.images.update(dict.fromkeys((block.headings, image) for image in _images(text)))
     marked = _PLACEHOLDER.sub(lambda match: _mark(reading, match), text)
