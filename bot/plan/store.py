@@ -62,7 +62,7 @@ class PlanStore:
         """The plans of jobs: those that are known and hold are taken, the others made by `plan_jobs` and kept."""
         if jobs and all(isinstance(job, CommandJob) and job.start.commands for job in jobs):
             # What is known word by word is planned sooner than it is looked up.
-            return [plan for plan, _ in planner.plans_with_questions(jobs)]
+            return [replace(plan, asked=asked) for plan, asked in planner.plans_with_questions(jobs)]
         surroundings = digest_of_surroundings(planner)
         keys = [_job_key(job, surroundings) for job in jobs]
         holds: dict[int, bool] = {}

@@ -86,7 +86,7 @@ def deploy_type(site: Site, strategy: str) -> str:
 @lru_cache(maxsize=8)
 def compatible_strategies(recipe: Value) -> tuple[str, ...]:
     """The strategies that a recipe offers on some hardware."""
-    listed = tuple(one for one in items(at(recipe, "compatible_strategies")) if isinstance(one, str))
+    listed = tuple(str(one) for one in items(at(recipe, "compatible_strategies")) if isinstance(one, str))
     opted = [
         name
         for name, by_hardware in table(at(recipe, "strategy_hardware")).items()

@@ -118,6 +118,25 @@ def test_the_repository_is_one_of_recipes() -> None:
     assert {job.scenario for job in loaded.jobs} >= {"omni", "store", "multi_node_dep"}
 
 
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from (*_texts(key), *_texts(inner))
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def test_jobs_hold_plain_texts_that_a_cache_can_keep() -> None:
+    for job in load(_repository(FILES), {"every": True}).jobs:
+        told = [job.entry, job.scenario, job.row, job.known, job.oldest, job.stamp]
+        for command in job.start.commands:
+            told += [command.argv, command.env, command.role]
+        assert all(type(text) is str for text in _texts(told)), job
+
+
 @pytest.mark.parametrize("path", FILES)
 def test_any_value_anywhere_gives_commands_or_a_problem(path: str) -> None:
     for number, place in enumerate(_places(FILES[path])):
