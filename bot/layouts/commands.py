@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from botlint.catalogs.images import resolve_image
 from botlint.core.span import Problem, Span
@@ -26,7 +27,16 @@ MAX_COMMANDS = 400
 """Commands of one document that become jobs."""
 
 MAX_BLOCK = 40_000
-"""Characters of a block of code that is read."""
+"""Characters of a block of code that is read, with those before its lines."""
+
+MAX_KNOWN = 200
+"""Statements of one document that set variables for what follows."""
+
+MAX_SETTING = 2_000
+"""Characters of such a statement."""
+
+MAX_STATEMENT = 10_000
+"""Characters of a command in which an image is looked for."""
 
 MAX_GAP = 4
 """Lines between a command and options that were cut off it: comments, and a blank line."""
@@ -61,7 +71,11 @@ _PROGRAMMES = (
     r"vllm[ \t]+serve|vllm\.entrypoints\.(?:openai\.api_server|cli\.main)|sglang\.launch_server|sglang[ \t]+serve"
     r"|atom\.entrypoints\.openai_server|trtllm-serve|tensorrt_llm\.commands\.serve|dynamo\.(?:vllm|sglang|trtllm)"
 )
-_SERVER = rf"{_PROGRAMMES}|(?:docker|podman)\b[^\n]*\brun\b[\s\S]{{0,4000}}?\bvllm/vllm-openai"
+_NEXT = r"(?!\b(?:docker|podman)[ \t])"
+"""No other container's command begins here, so that each text is gone through once."""
+
+_RUNS = rf"(?:docker|podman)[ \t](?>(?:{_NEXT}[^\n]){{0,400}}?\brun\b)"
+_SERVER = rf"{_PROGRAMMES}|(?:docker\.io/)?vllm/vllm-openai"
 _NAMED = re.compile(
     rf"(?<![\w./-])(?:{_PROGRAMMES})(?![\w.])|/(?:vllm[ \t]+serve|trtllm-serve)(?![\w.])"
     r"|--entrypoint[= \t]+[\"']?(?:vllm|python3?)\b"
@@ -115,7 +129,7 @@ _RUNNER = re.compile(
     r"(?=vllm|python|sglang)|\buvx[ \t]+(?:--[\w-]+[ \t]+\S+[ \t]+)*(?=vllm)"
 )
 _ENTRYPOINT = re.compile(
-    r"((?:docker|podman)\b[^\n]*\brun\b(?:(?!--entrypoint)[\s\S]){0,4000}?[ \t])"
+    rf"({_RUNS}(?:{_NEXT}(?!--entrypoint)[\s\S]){{0,4000}}?[ \t])"
     r"((?:[\w.-]+(?::[0-9]+)?/)*vllm/vllm-openai[\w-]*(?:[:@][^\s\\]+)?)"
     r"(?=(?:[ \t]|\\\n)+(?:[\w\ue002'$-]))(?!(?:[ \t]|\\\n)*(?:vllm|bash|sh|python3?|/bin/\w+)\b)"
 )
@@ -128,8 +142,11 @@ _PREPARES = re.compile(
 )
 """Titles of sections after which the others work."""
 
-_IMAGE = re.compile(r"(?<![\w./=-])((?:[\w.-]+(?::[0-9]+)?/)+[\w.-]*[A-Za-z][\w.-]*:[\w][\w.-]*)(?![\w/])")
+_IMAGE = re.compile(
+    r"(?<![\w./=-])((?:[\w.-]++(?::[0-9]++)?/)++(?=[^\sA-Za-z:/]*+[A-Za-z])[\w.-]++:\w[\w.-]*)(?![\w/])"
+)
 _CONTAINER = re.compile(r"(?:^|[\s;&|])(?:docker|podman)[ \t]+(?:run|pull|create)\b")
+_LINE_END = re.compile(r"(?<!\\)\n")
 _PINNED = re.compile(r"(?<![\w-])(vllm|sglang)(?:\[[\w,-]+\])?==([0-9][\w.+]*)")
 
 Piece = tuple[int, int, str]
@@ -237,7 +254,7 @@ def document_commands(path: str, text: str, name: str = "", *, first: int = 1, i
         if first > 1 or indent:
             block = _moved(block, first - 1, indent)
         lines = _command_lines(block)
-        if lines and sum(len(line.text) for line in lines) <= MAX_BLOCK:
+        if lines and sum(line.before + len(line.text) + 1 for line in lines) <= MAX_BLOCK:
             _read_block(reading, block, lines, 0)
         for name, version in _PINNED.findall("\n".join(line.text for line in block.lines)):
             reading.pins[block.headings, name, version] = None
@@ -362,14 +379,15 @@ def _read_statement(reading: _Reading, block: Block, scope: _Scope, statement: b
         if _CLIENT.search(text) and _head(statement) not in _TALKS and len(reading.clients) < MAX_COMMANDS:
             reading.clients.append(_job(reading, block, scope, statement.pos, statement.end, CLIENT))
         elif _sets(statement):
-            reading.known.append(_Known(block.headings, scope.piece(statement.pos, statement.end)))
+            if len(reading.known) < MAX_KNOWN and len(text) <= MAX_SETTING:
+                reading.known.append(_Known(block.headings, scope.piece(statement.pos, statement.end)))
         elif isinstance(statement, (bash.Function, bash.If, bash.Case)):
             scope.local.append(scope.piece(statement.pos, statement.end))
         return
     if isinstance(statement, bash.Function):
         scope.local.append(scope.piece(statement.pos, statement.end))
         return
-    starts = _NAMED.search(text) or _ENTRYPOINT.search(text) or any(_NAMED.search(body.text) for body in here)
+    starts = _NAMED.search(text) or _with_entrypoint(text) != text or any(_NAMED.search(body.text) for body in here)
     if _head(statement) in _TALKS or not starts:
         for body in here if depth < MAX_DEPTH else ():
             start = scope.source.text.find(body.text.rstrip("\n"), statement.pos)
@@ -397,6 +415,13 @@ def _cut_off(reading: _Reading, scope: _Scope, start: int, text: str) -> None:
         return
     if 0 < scope.source.line(start) - last.arm.end_line <= MAX_GAP:
         reading.jobs[-1] = replace(last, known={"cut-off": text.split("\n")[0][:MAX_SHOWN].rstrip(" \\")})
+
+
+def _with_entrypoint(text: str) -> str:
+    """A command with what an image's entrypoint starts."""
+    if "vllm/vllm-openai" not in text or len(text) > MAX_STATEMENT:
+        return text
+    return _ENTRYPOINT.sub(r"\1\2 vllm serve ", text, count=4)
 
 
 def _sets(statement: bash.Statement) -> bool:
@@ -433,7 +458,7 @@ def _here_documents(statement: bash.Statement) -> list[bash.Word]:
 
 def _job(reading: _Reading, block: Block, scope: _Scope, start: int, end: int, scenario: str = SCENARIO) -> CommandJob:
     text = scope.source.text[start:end]
-    own = _ENTRYPOINT.sub(r"\1\2 vllm serve ", _RUNNER.sub(lambda match: " " * len(match[0]), text))
+    own = _with_entrypoint(_RUNNER.sub(lambda match: " " * len(match[0]), text))
     line, column, _ = scope.piece(start, end)
     pieces: list[Piece] = []
     for known in reading.known:
@@ -521,8 +546,12 @@ def unset_variables(text: str) -> list[str]:
     """The variables that a text reads and does not set: they are whoever's who runs it; not those with a default."""
     found: dict[str, None] = {}
     # What is given to a shell is exported: what the text itself sets is left to it, unless it adds to what is there.
-    names = set(_SET.findall(text))
-    own = {name for name in names if not re.search(rf"\b{name}=[^\n;]{{0,400}}\$\{{?{name}\b", text)}
+    own: set[str] = set()
+    extended: set[str] = set()
+    for setting in _SET.finditer(text):
+        name, value = setting[1], text[setting.end() : setting.end() + MAX_SETTING].partition("\n")[0].partition(";")[0]
+        (extended if any((one["bare"] or one["name"]) == name for one in _READ.finditer(value)) else own).add(name)
+    own -= extended
     for match in _READ.finditer(text):
         name = match["bare"] or match["name"]
         if match["op"] is None and name not in own and name not in _SHELL_OWN:
@@ -544,9 +573,11 @@ def _engine(text: str) -> str:
 
 def _images(text: str) -> Iterator[str]:
     """The images of container engines' commands."""
-    for match in _CONTAINER.finditer(text):
-        end = re.compile(r"(?<!\\)\n").search(text, match.end())
-        found = _IMAGE.search(text, match.end(), end.start() if end is not None else len(text))
+    commands = list(_CONTAINER.finditer(text))
+    for match, following in zip_longest(commands, commands[1:]):
+        last = len(text) if following is None else following.start()
+        end = _LINE_END.search(text, match.end(), last)
+        found = _IMAGE.search(text, match.end(), end.start() if end is not None else last)
         if found is not None:
             yield found[1]
 
