@@ -132,7 +132,16 @@ DIALECTS: Mapping[str, Dialect] = {
         default_share=0.85,
         speculation=("--speculative-algorithm", ""),
         eager=("--disable-cuda-graph",),
-        code=frozenset({"--config", "--forward-hooks", "--custom-sigquit-handler"}),
+        code=frozenset(
+            {
+                "--config",
+                "--forward-hooks",
+                "--custom-sigquit-handler",
+                "--custom-weight-loader",
+                "--decrypted-config-file",
+                "--decrypted-draft-config-file",
+            }
+        ),
         dropped={
             "--ssl-keyfile": _PLAIN_HTTP,
             "--ssl-certfile": _PLAIN_HTTP,
@@ -168,7 +177,16 @@ DIALECTS: Mapping[str, Dialect] = {
 _NO_TAPS = re.compile(r"ngram\w*|suffix|draft_model|\w*mtp|nextn|", re.IGNORECASE)
 """Ways of speculating that do not read hidden states of chosen layers, so that the model may have fewer of them."""
 
-_MODULE_KEYS = frozenset({"kv_connector_module_path"})
+_TRUST = "--trust-remote-code"
+_MODULE_KEYS = ("_module_path",)
+_PLUGIN_KEYS = ("_plugin",)
+"""How keys end under which an engine is told a module, or a file with code."""
+
+_QUALIFIED = ("--compilation-config", "--distributed-executor-backend")
+_QUALIFIED_SHORT = frozenset({"-cc", "-O"})
+"""Options whose texts may be names of objects, which vLLM imports (vllm/utils/import_utils.py)."""
+
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _MODULES = frozenset({"vllm", "sglang", "atom", "lmcache", "mooncake", "nixl", "mori"})
 """Packages from which an engine may take a connector: they are in its image or nowhere."""
 
@@ -376,12 +394,13 @@ class _Work:
         if not name.startswith("--") or len(name) < 3 or name in self.dialect.exact:
             return None
         for one in sorted(self.dialect.code):
-            known = name == one or (len(name) >= 5 and one.startswith(name) and not self._known(name))
+            known = name == one or (one.startswith(name) and not self._known(name))
             if known and one not in self.honest.allow_options:
                 return f"{argument.name} makes the engine load code or settings of the plan's choice: not started"
         if name == "--headless" or (name == "--nnodes" and argument.words[:1] not in ((), ("1",))):
             return "the server is spread over several nodes; a smoke run has one"
-        if name == "--trust-remote-code" and self.honest.download and name not in self.honest.allow_options:
+        trusts = _TRUST.startswith(name) and not self._known(name)
+        if trusts and self.honest.download and _TRUST not in self.honest.allow_options:
             return "--trust-remote-code with downloads would run code from a hub: not started"
         return None
 
@@ -561,17 +580,19 @@ class _Work:
         return new
 
     def _modules(self) -> str | None:
-        """Why a connector keeps everything from being started."""
+        """Why a module or a connector keeps everything from being started."""
         for argument in self.kept:
+            name = _norm(argument.name)
+            qualified = name in _QUALIFIED_SHORT or (len(name) > 2 and any(one.startswith(name) for one in _QUALIFIED))
             for word in argument.words:
-                value = _json(word) if isinstance(word, str) else None
+                value = (_json(word) if isinstance(word, str) else None) or (word if qualified else None)
                 path = argument.name.split(".")[1:]
                 if path:
-                    value = _nested(path, word)
+                    value = _nested(path, value or word)
                 for key, text in _strings(value):
-                    root = text.partition(".")[0]
-                    if key in _MODULE_KEYS and root not in _MODULES and argument.name not in self.honest.allow_options:
-                        return f"{argument.name} names a module that is none of an engine: {visible(text, 100)}"
+                    reason = None if argument.name in self.honest.allow_options else _foreign(key, text, qualified)
+                    if reason is not None:
+                        return f"{argument.name} names {reason}: {visible(text, 100)}"
                     if key == "kv_connector" and text in _OTHER_PROCESSES:
                         return f"the server needs {_OTHER_PROCESSES[text]}, which a smoke run does not start"
                     if key == "kv_role" and text in ("kv_producer", "kv_consumer"):
@@ -747,7 +768,7 @@ def _nested(path: Sequence[str], value: Any) -> Any:
 
 
 def _json(text: str) -> Any:
-    if text[:1] not in ("{", "["):
+    if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
         return json.loads(text)
@@ -755,14 +776,25 @@ def _json(text: str) -> Any:
         return None
 
 
-def _strings(value: Any, key: str = "", depth: int = 0) -> list[tuple[str, str]]:
+def _strings(value: Any) -> list[tuple[str, str]]:
     """Every text of a value with the key under which it stands."""
-    if isinstance(value, str):
-        return [(key, value)]
-    if depth > 20:
-        return []
-    if isinstance(value, Mapping):
-        return [found for name, one in value.items() for found in _strings(one, str(name), depth + 1)]
-    if isinstance(value, list):
-        return [found for one in value for found in _strings(one, key, depth + 1)]
-    return []
+    found: list[tuple[str, str]] = []
+    left = [("", value)]
+    while left:
+        key, one = left.pop()
+        if isinstance(one, str):
+            found.append((key, one))
+        elif isinstance(one, Mapping):
+            left.extend((str(name), inner) for name, inner in one.items())
+        elif isinstance(one, list):
+            left.extend((key, inner) for inner in one)
+    return found
+
+
+def _foreign(key: str, text: str, qualified: bool) -> str | None:
+    """What code a text of an option names that is none of an engine, if it does."""
+    key = key.replace("-", "_")
+    if key.endswith(_PLUGIN_KEYS) and text:
+        return "a file with code"
+    module = key.endswith(_MODULE_KEYS) or (qualified and _DOTTED.fullmatch(text) is not None)
+    return "a module that is none of an engine" if module and text.partition(".")[0] not in _MODULES else None

@@ -233,6 +233,20 @@ def test_only_servers_that_are_known_are_started(argv: list[Any], reason: str) -
         (("--log-config-file", "/evil.json"), "makes the engine load code"),
         (("--kv-transfer-config", '{"kv_connector": "X", "kv_connector_module_path": "evil.x"}'), "none of an engine"),
         (("--kv-transfer-config.kv_connector_module_path", "evil.x"), "none of an engine"),
+        (("--kv-transfer-config", ' {"kv_connector_module_path": "evil.x"}'), "none of an engine"),
+        (
+            ("--kv-transfer-config", '{"a":' * 40 + '{"kv_connector_module_path": "evil"}' + "}" * 40),
+            "none of an engine",
+        ),
+        (("--kv-transfer-config", '{"kv_connector_extra_config": {"spec_module_path": "evil"}}'), "none of an engine"),
+        (("--ec-transfer-config", '{"ec_connector_module_path": "evil"}'), "none of an engine"),
+        (("--structured-outputs-config", '{"reasoning_parser_plugin": "/evil.py"}'), "a file with code"),
+        (("--structured-outputs-config.reasoning_parser_plugin", "/evil.py"), "a file with code"),
+        (("--compilation-config", '{"backend": "evil.run"}'), "none of an engine"),
+        (("-cc.inductor_passes.one", "evil.run"), "none of an engine"),
+        (("--distributed-exec", "evil.Executor"), "none of an engine"),
+        (("--io", "evil"), "makes the engine load code"),
+        (("--mi", "evil.module"), "makes the engine load code"),
         (("--kv-transfer-config", '{"kv_connector": "LMCacheMPConnector"}'), "needs LMCache's server"),
         (("--kv-transfer-config", '{"kv_connector": "X", "kv_role": "kv_producer"}'), "one half of a disaggregated"),
         (("--headless",), "spread over several nodes"),
@@ -241,6 +255,24 @@ def test_only_servers_that_are_known_are_started(argv: list[Any], reason: str) -
 )
 def test_options_that_load_code_keep_everything_from_being_started(options: tuple[str, ...], reason: str) -> None:
     assert reason in refusal(plan_of(*options))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (
+            "--compilation-config",
+            '{"backend": "inductor", "splitting_ops": ["vllm.attention"], "cache_dir": "/tmp/a.b"}',
+        ),
+        ("--distributed-executor-backend", "mp"),
+        ("--kv-transfer-config", '{"kv_connector": "X", "kv_connector_module_path": "lmcache.connector"}'),
+        ("--served-model-name", "some.name"),
+        ("--hf-overrides", '{"ignored": ["model.visual"]}'),
+        ("--reasoning-parser", "qwen3"),
+    ],
+)
+def test_texts_that_name_no_code_are_started(options: tuple[str, ...]) -> None:
+    assert set(options[:1]) <= set(started(plan_of(*options), Honest(layers=None)).argv)
 
 
 def test_what_a_maintainer_allows_is_started() -> None:
@@ -256,6 +288,7 @@ def test_code_of_a_hub_is_only_run_where_that_is_allowed() -> None:
     plan = plan_of("--trust-remote-code")
     assert "--trust-remote-code" in started(plan).argv
     assert "would run code from a hub" in refusal(plan, Honest(download=True))
+    assert "would run code from a hub" in refusal(plan_of("--trust-rem"), Honest(download=True))
     allowed = Honest(download=True, allow_options=("--trust-remote-code",))
     assert "--trust-remote-code" in started(plan, allowed).argv
 

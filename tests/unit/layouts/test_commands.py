@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from botlint.cli import main
-from botlint.layouts.commands import document_commands, load_commands
+from botlint.layouts.commands import document_commands, load_commands, may_launch
 from botlint.plan.build import Planner
 from botlint.plan.model import Server, word_text
 from botlint.repo.memory import MemoryFiles
@@ -236,3 +237,34 @@ def test_plan_of_documents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert entries("--commands", "--where", "scenario=client") == (0, [every[2]])
     assert entries("none.md")[0] == 2
     assert entries(f"{PATH}#three")[0] == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "docker run " * 80_000,
+        "docker " * 120_000,
+        "docker run " + "run " * 200_000,
+        block("docker run " * 3_000 + "\nvllm serve a"),
+        block("docker run x/" + "a" * 35_000 + "\nvllm serve a"),
+        "    vllm serve a\n" + "\n" * 300_000 + "    b\n",
+    ],
+)  # fmt: skip
+def test_a_text_costs_what_its_length_is_worth(text: str) -> None:
+    before = time.process_time()
+    may_launch(text)
+    document_commands(PATH, text + "\n" + block("vllm serve b"))
+    assert time.process_time() - before < 5
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker run --gpus all -v /var/run/docker.sock:/x vllm/vllm-openai:v0.27.1 --model m",
+        "docker login && docker run \\\n  vllm/vllm-openai:v0.27.1 \\\n  --model m",
+        "podman --remote run -it --rm docker.io/vllm/vllm-openai:v0.27.1 --model m",
+    ],
+)
+def test_an_image_that_serves(command: str) -> None:
+    assert may_launch(command)
+    assert len(document_commands(PATH, block(command)).jobs) == 1
