@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -136,13 +137,10 @@ def config_of(
     **more: Any,
 ) -> Config:
     """The App's configuration, with logs set up. Raises UsageError for what is missing."""
-    needed = "a server needs {}: pip install 'botlint[app]'"
-    try:
+    with packages():
         from botlint.github.client import API
         from botlint.server import logs
         from botlint.server.runtime import Config
-    except ModuleNotFoundError as error:
-        raise UsageError(needed.format(error.name)) from error
     if app_id is None:
         raise UsageError("--app-id is missing; it is shown on the App's page at GitHub")
     key = _secret("BOTLINT_PRIVATE_KEY", private_key, "--private-key")
@@ -172,6 +170,17 @@ def config_of(
         silence=silence,
         **more,
     )
+
+
+@contextmanager
+def packages() -> Iterator[None]:
+    """Says what to install where an import does not find a package of the App's. Raises UsageError then."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"a server needs more packages ({error.name} is missing): pip install 'botlint[app]'"
+        ) from error
 
 
 def _secret(variable: str, path: str | None, option: str) -> str:

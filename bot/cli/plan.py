@@ -93,7 +93,7 @@ def plan(
         ]
         chosen = [(job, one) for job, one in made if matches_plan(one, conditions)]
         plans = [one for _, one in chosen]
-        problems = planner.all_problems
+        problems = _of_interest(planner.all_problems, [] if commands else names)
         tell_problems(settings, problems)
         if not plans:
             raise NothingToCheck("no job meets the conditions")
@@ -127,6 +127,7 @@ def _selected(
 
     Raises UsageError for an unknown entry or key, NothingToCheck when no job is left.
     """
+    from botlint.layouts.choose import INFERENCEX
     from botlint.layouts.commands import ENDINGS
     from botlint.plan.select import choose_entries, choose_jobs
 
@@ -146,7 +147,11 @@ def _selected(
     known = list(dict.fromkeys([*planner.configs.entries, *(job.entry for job in planner.jobs)]))
     if not known:
         tell_problems(settings, planner.all_problems)
-        raise NothingToCheck("no master config with entries (configs/*-master.yaml)")
+        raise NothingToCheck(
+            "no master config with entries (configs/*-master.yaml), nor the files of another layout"
+            if planner.layout == INFERENCEX
+            else f"the layout `{planner.layout}` finds no job here"
+        )
     entries = choose_entries(known, names)
     jobs = choose_jobs(planner.jobs, entries, conditions)
     if not jobs:
@@ -170,7 +175,11 @@ def _commands(planner: Planner, names: Sequence[str], *, everything: bool) -> li
             continue
         try:
             text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+        except FileNotFoundError:
+            raise UsageError(f"no document '{path}', neither in the repository nor here") from None
+        except OSError as error:
+            raise UsageError(f"cannot read {path}: {error.strerror}") from None
+        except UnicodeDecodeError as error:
             raise UsageError(f"cannot read {path}: {error}") from None
         found = document_commands(path, text)
         jobs += [job for job in (*found.jobs, *found.clients) if name in (job.entry, path)]
@@ -184,6 +193,18 @@ def planned(planner: Planner, jobs: Sequence[Job], label: str, settings: Setting
 
     show = settings.show_progress()
     return with_bar(lambda step: plan_jobs(planner, jobs, step), len(jobs), label, show=show)
+
+
+def _of_interest(problems: Sequence[Problem], names: Sequence[str]) -> list[Problem]:
+    """The problems without those of other documents than the ones that are named."""
+    from botlint.layouts.commands import ENDINGS
+
+    named = {name.partition("#")[0] for name in names}
+    return [
+        problem
+        for problem in problems
+        if not named or problem.span.path in named or not problem.span.path.lower().endswith(ENDINGS)
+    ]
 
 
 def tell_problems(settings: Settings, problems: Sequence[Problem]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from botlint.cli.apping import app_options, config_of
+from botlint.cli.apping import app_options, config_of, packages
 from botlint.cli.common import Settings, common_options
 from botlint.core.errors import UsageError
 
@@ -40,7 +40,8 @@ def _manifest(settings: Settings, url: str, smoke: bool) -> int:
         raise UsageError("--manifest needs the address of the App: --url https://HOST")
     import json
 
-    from botlint.server.manifest import manifest
+    with packages():
+        from botlint.server.manifest import manifest
 
     with settings.open_output() as stream:
         stream.write(json.dumps(manifest(url, smoke=smoke), indent=2) + "\n")

@@ -50,4 +50,5 @@ def _of_plan(job: Job, plan: LaunchPlan) -> Iterator[Note]:
         yield Note("version", f"{plan.entry}: {image or framework}: {reason}", path, line)
     model = str(job.facts.get("model", ""))
     if not find_model(model).known:
-        yield Note("model", f"{plan.entry}: the shape of {model} is not known", path, line)
+        named = f"the shape of {model}" if model else "the model"
+        yield Note("model", f"{plan.entry}: {named} is not known", path, line)

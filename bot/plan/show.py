@@ -148,7 +148,8 @@ def runners_text(runners: Sequence[str]) -> str:
 
 def _launch_lines(launch: Launch) -> Iterator[Line]:
     yield "outcome", launch.outcome, ""
-    yield "runner", "runner", runners_text(launch.runners)
+    if any(launch.runners):
+        yield "runner", "runner", runners_text(launch.runners)
     if launch.launcher is not None:
         yield "script", "launcher", launch.launcher
     if launch.recipe is not None:

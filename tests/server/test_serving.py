@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,6 +118,15 @@ def test_the_manifest_asks_for_little(capsys: pytest.CaptureFixture[str]) -> Non
     }
     # That about repositories comes by itself, and cannot be asked for.
     assert set(manifest["default_events"]) == set(SUBSCRIBED) - {"installation_repositories"}
+
+
+def test_a_package_that_is_missing_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "botlint.server.manifest", raising=False)
+    monkeypatch.setitem(sys.modules, "botlint.github.app", None)
+    assert main(["serve", "--manifest", "--url", "https://bot.example.org"]) == 2
+    assert "pip install 'botlint[app]'" in capsys.readouterr().err
 
 
 def test_the_manifest_of_an_app_that_starts_smoke_runs(capsys: pytest.CaptureFixture[str]) -> None:

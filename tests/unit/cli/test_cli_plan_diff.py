@@ -103,6 +103,7 @@ def test_selection(arguments: list[str], jobs: int, capsys: pytest.CaptureFixtur
         ([ENTRY, "--rev", "no-such-revision"], 2, ""),
         ([ENTRY, "--repo", "/no/such/folder"], 2, "does not exist"),
         ([ENTRY, "--format", "xml"], 2, "xml"),
+        (["no-such.md"], 2, "no document 'no-such.md', neither in the repository nor here"),
     ],
 )
 def test_wrong_usage_and_nothing_to_show(
@@ -118,6 +119,22 @@ def test_wrong_usage_and_nothing_to_show(
 def test_a_folder_without_configs_has_nothing_to_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "--repo", str(tmp_path)]) == 4
     assert "no master config" in capsys.readouterr().err
+    (tmp_path / ".botlint.yaml").write_text("version: 1\nlayout: plain\n")
+    assert main(["plan", "--repo", str(tmp_path)]) == 4
+    assert "the layout `plain` finds no job here" in capsys.readouterr().err
+
+
+def test_documents_are_planned_without_what_is_wrong_in_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "good.md").write_text("```bash\nvllm serve org/model\n```\n")
+    (tmp_path / "bad.md").write_text("```bash\nmodel=[org/other](https://example.org)\nvllm serve ${model}\n```\n")
+    assert main(["plan", "good.md", "--repo", str(tmp_path)]) == 0
+    captured = capsys.readouterr()
+    assert "bad.md" not in captured.err
+    assert not [line for line in captured.out.splitlines() if line.strip() == "runner"]
+    assert main(["plan", "--commands", "--repo", str(tmp_path)]) == 0
+    assert "bad.md:2: not bash" in capsys.readouterr().err
 
 
 def test_text_ends_with_the_counts(capsys: pytest.CaptureFixture[str]) -> None:
