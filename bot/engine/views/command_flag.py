@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from botlint.catalogs.catalog import FRAMEWORKS, load
 from botlint.engine.analysis import options
+from botlint.engine.analysis.job_image import job_image
 from botlint.engine.analysis.scripts import is_archived
 from botlint.engine.analysis.scripts_servers import servers
 from botlint.engine.context import Context
@@ -14,11 +15,16 @@ from botlint.engine.views.base import Chain, Core, Fact, View
 
 
 def _planned(context: Context) -> frozenset[str]:
-    """The scripts in which a job's server starts."""
+    """The scripts in which a job's server starts, if it is known of which version that is."""
+    found: set[str] = set()
     if not context.jobs:
         return frozenset()
-    launches = (launch for plan in context.plans for launch in (plan.launch, *plan.others))
-    return frozenset(launch.server.path for launch in launches if launch.server is not None)
+    for job, plan in zip(context.jobs, context.plans, strict=True):
+        image = job_image(job)
+        if image.versions or image.version is not None:
+            launches = (plan.launch, *plan.others)
+            found.update(launch.server.path for launch in launches if launch.server is not None)
+    return frozenset(found)
 
 
 def _build(context: Context, _chain: Chain) -> Iterable[Core]:
