@@ -64,3 +64,19 @@ def quiet_libraries() -> None:
     child.setLevel(logging.INFO)
     if not any(isinstance(one, RedactingFilter) for one in child.filters):
         child.addFilter(RedactingFilter())
+
+
+class Secret:
+    """A text that no `repr` shows."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return "Secret(***)"
+
+    def reveal(self) -> str:
+        """The text."""
+        return self._text

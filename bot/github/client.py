@@ -22,7 +22,7 @@ import requests as http
 from github import Auth
 
 from botlint import __version__
-from botlint.core.redact import quiet_libraries
+from botlint.core.redact import Secret, quiet_libraries
 from botlint.github import payloads, requests
 from botlint.github.models import (
     Annotation,
@@ -256,7 +256,7 @@ class Client:
             write_pause=write_pause,
             sleep=sleep,
         )
-        self._token = token
+        self._token = Secret(token or "")
         self._timeout = timeout
         self._repository = repository
         self._root = f"/repos/{repository}"
@@ -556,7 +556,7 @@ class Client:
     def artifact(self, artifact: int, limit: int) -> bytes:
         url = f"{self._transport.origin}{self._transport.prefix}{self._root}/actions/artifacts/{artifact}/zip"
         self._transport.calls += 1
-        return download(url, self._token or "", limit, self._timeout)
+        return download(url, self._token.reveal(), limit, self._timeout)
 
     # ---------------------------------------------------------------------------------------------------- requests
 
