@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,7 +135,7 @@ def run_check(
     plan_jobs = KeptPlans(path, settings)
     files = open_files(path, head)
     if not any(_is_checked(one) for one in files.paths()) and not load_commands(files).jobs:
-        raise NothingToCheck("no master config, workflow or script to check")
+        raise NothingToCheck("no config, workflow, script or launch command to check")
     policy = make_policy(
         files, read_settings(files), builtin_rules(), lambda known: selected(known, select), with_baseline
     )
@@ -168,5 +169,12 @@ def selected(rules: Sequence[Rule], names: Sequence[str]) -> list[Rule]:
     known = {name for rule in rules for name in (rule.name, rule.id, rule.family, *rule.aliases)}
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        raise UsageError(f"no such rule or family: {', '.join(unknown)}")
+        raise UsageError(unknown_rules(unknown, known))
     return found
+
+
+def unknown_rules(names: Sequence[str], known: Collection[str]) -> str:
+    """The message about names that neither a rule nor a family has, with the closest of the first one."""
+    close = get_close_matches(names[0], known, 1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    return f"no such rule or family: {', '.join(names)}{hint} (`botlint rules list` shows all)"

@@ -79,7 +79,9 @@ def _chosen(findings: Sequence[Finding], names: Sequence[str], infos: Mapping[st
             known.setdefault(name, set()).add(info.name)
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise UsageError(f"no such rule or family: {', '.join(unknown)}")
+        from botlint.cli.checking import unknown_rules
+
+        raise UsageError(unknown_rules(unknown, known))
     wanted = {rule for name in names for rule in known[name]} if names else None
     return [one for one in findings if one.counts and one.fix is not None and (wanted is None or one.rule in wanted)]
 

@@ -112,7 +112,9 @@ def test_fix_of_some_rules(repo: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert run("fix", repo, "suppression", "--apply") == 1
     assert read(repo) == SCRIPT
     assert run("fix", repo, "nonsense") == 2
-    assert "no such rule or family: nonsense" in capsys.readouterr().err
+    assert "no such rule or family: nonsense (`botlint rules list` shows all)" in capsys.readouterr().err
+    assert run("fix", repo, "job-exit") == 2
+    assert "did you mean 'job-exits'?" in capsys.readouterr().err
 
 
 def test_a_shown_diff_on_a_terminal_hides_nothing(
