@@ -308,6 +308,7 @@ def test_files_and_keys_of_the_checkout_are_left_out() -> None:
         *("VLLM_NCCL_SO_PATH", "NCCL_NET_PLUGIN", "VLLM_PLUGINS", "VLLM_LOGGING_CONFIG_PATH", "UCX_MODULE_DIR"),
         *("TRITON_PTXAS_PATH", "HSA_TOOLS_LIB", "VLLM_ALLOW_INSECURE_SERIALIZATION", "HF_ENDPOINT", "HF_TOKEN"),
         *("TORCH_EXTENSIONS_DIR", "VLLM_API_KEY", "VLLM_HOST_IP_ADDR", "CC", "CXX", "TMPDIR", "SSL_CERT_FILE"),
+        *("SGLANG_EXTERNAL_MODEL_PACKAGE", "TORCH_LOGS_OUT", "TORCH_TRACE", "CUDA_MPS_PIPE_DIRECTORY"),
         *("A B", "A=B", "1A", "", "é", "A" * 300, "A\nB"),
     ],
 )

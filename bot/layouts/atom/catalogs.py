@@ -19,8 +19,14 @@ from botlint.repo.files import Files
 
 FOLDER = ".github/benchmark"
 
-MAX_ROWS = 20_000
-"""Rows of one catalog."""
+MAX_ROWS = 5_000
+"""Rows of one catalog, and of all of them."""
+
+MAX_PAIRS = 50_000
+"""Pairs of a variant and a scenario of one catalog that are looked at."""
+
+MAX_CONCURRENCIES = 500
+"""Concurrencies of a scenario."""
 
 Form = Literal["variants", "families", "templates", "accuracy"]
 
@@ -232,14 +238,12 @@ DEFAULT_KV_CACHE_DTYPE = "fp8"
 def _variants(reader: _Reader, _grid: Grid) -> Iterator[Item]:
     """One row for each variant of a model and each pair of lengths, with all concurrencies."""
     groups: dict[tuple[object, ...], tuple[Item, list[int]]] = {}
-    for path, model in reader.objects(("models",)):
-        try:
-            for item, concurrencies in _of_model(reader, path, model):
-                row = item.row
-                key = tuple(row[k] for k in ("prefix", "suffix", "model_path", "server_args", "env_vars", *_LENGTHS))
-                groups.setdefault(key, (item, []))[1].extend(concurrencies)
-        except MalformedError as error:
-            reader.refuse(str(error), error.path)
+    for number, (item, concurrencies) in enumerate(_of_models(reader)):
+        if number >= MAX_PAIRS or len(groups) > MAX_ROWS:
+            break
+        row = item.row
+        key = tuple(row[k] for k in ("prefix", "suffix", "model_path", "server_args", "env_vars", *_LENGTHS))
+        groups.setdefault(key, (item, []))[1].extend(concurrencies)
     for item, concurrencies in groups.values():
         concurrencies.sort()
         row = {**item.row, "concurrency": json.dumps(concurrencies)}
@@ -250,6 +254,14 @@ def _variants(reader: _Reader, _grid: Grid) -> Iterator[Item]:
 
 
 _LENGTHS = ("isl", "osl", "ratio")
+
+
+def _of_models(reader: _Reader) -> Iterator[tuple[Item, list[int]]]:
+    for path, model in reader.objects(("models",)):
+        try:
+            yield from _of_model(reader, path, model)
+        except MalformedError as error:
+            reader.refuse(str(error), error.path)
 
 
 def _of_model(reader: _Reader, path: RowPath, model: dict[str, Any]) -> Iterator[tuple[Item, list[int]]]:
@@ -305,6 +317,9 @@ def _server(
         raise MalformedError("config is no object", (*path, "config"))
     span = reader.catalog.span
     label = variant.get("label", "")
+    suffix = variant.get("suffix", "")
+    if not isinstance(suffix, str):
+        raise MalformedError("suffix is not a text", (*at, "suffix"))
     display = reader.text(model, "display", path)
     own_path = variant.get("path", model.get("path"))
     if not isinstance(own_path, str):
@@ -313,7 +328,7 @@ def _server(
     row: dict[str, object] = {
         "display": display + (f" {label}" if label else ""),
         "prefix": reader.text(model, "prefix", path),
-        "suffix": variant.get("suffix", ""),
+        "suffix": suffix,
         "model_path": own_path,
         "server_args": _arguments(config, variant),
         "bench_args": variant.get("bench_args", ""),
@@ -375,6 +390,8 @@ def _scenarios(
         every = scenario.get("concurrency")
         if not isinstance(every, list) or not all(type(one) is int for one in every):
             raise MalformedError("concurrency is not a list of numbers", (*scenario_path, "concurrency"))
+        if len(every) > MAX_CONCURRENCIES:
+            raise MalformedError(f"more than {MAX_CONCURRENCIES} concurrencies", (*scenario_path, "concurrency"))
         taken = [one for one in every if lowest <= one <= highest]
         if taken:
             yield scenario_path, scenario, taken
@@ -515,7 +532,7 @@ def _requests(model: Mapping[str, Any], grid: Grid) -> Iterator[Mapping[str, obj
                 concurrency = case["concurrency"]
                 if any(some and concurrency not in some for some in (here, allowed)):
                     continue
-                if concurrency == 512 and model.get("display") in grid.skipped:
+                if concurrency == 512 and str(model.get("display")) in grid.skipped:
                     continue
                 yield case
 

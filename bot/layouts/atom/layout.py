@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from botlint.core.span import Problem, Span
 from botlint.documents.expressions import Context
-from botlint.layouts.atom.catalogs import Catalog, Grid, Item, catalog_paths, read_catalogs, rows
+from botlint.layouts.atom.catalogs import MAX_ROWS, Catalog, Grid, Item, catalog_paths, read_catalogs, rows
 from botlint.layouts.atom.grids import grid_of
 from botlint.layouts.atom.launches import Launcher, Library, launcher_of
 from botlint.layouts.atom.starts import Starts
@@ -32,6 +32,10 @@ def load(files: Files, options: Mapping[str, object]) -> Loaded:
     jobs: list[CommandJob] = []
     for catalog in catalogs:
         jobs.extend(_jobs(library, catalog, problems))
+        if len(jobs) > MAX_ROWS:
+            problems.append(Problem(f"more than {MAX_ROWS} rows in all catalogs", catalog.span(()), "catalog"))
+            jobs = jobs[:MAX_ROWS]
+            break
     return Loaded(tuple(jobs), (*problems, *library.problems))
 
 

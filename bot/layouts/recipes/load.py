@@ -18,7 +18,7 @@ from botlint.layouts.recipes.commands import Maker, Pick, Shown, Site, Unreadabl
 from botlint.layouts.recipes.hardware import read_profile
 from botlint.layouts.recipes.images import image_of
 from botlint.layouts.recipes.tasks import tasks_of
-from botlint.layouts.recipes.values import Table, at, js_text, node_of, read, table
+from botlint.layouts.recipes.values import Table, at, js_text, node_of, read, size_of, table
 from botlint.repo.files import Files
 
 MODELS = "models"
@@ -28,6 +28,15 @@ STRATEGIES = ("strategies", "kv_store")
 MAX_RECIPES = 5_000
 MAX_COMMANDS = 2_000
 """Commands of one recipe."""
+
+MAX_STEPS = 500_000
+"""Values that are looked at for the commands of one recipe."""
+
+MAX_ALL_STEPS = 5_000_000
+"""The same for all recipes."""
+
+_LEAST = 20
+"""What making a command costs beside the recipe's values."""
 
 Make = Callable[[], list[Shown]]
 
@@ -68,12 +77,16 @@ def load(files: Files, options: Mapping[str, object]) -> Loaded:
     shared = read_file.digest()
     jobs: list[CommandJob] = []
     paths = [path for path in files.paths(MODELS) if path.endswith((".yaml", ".yml"))]
+    left = MAX_ALL_STEPS
     for path in paths[:MAX_RECIPES]:
         recipe = read_file(path)
         if recipe is None:
             continue
         stamp = f"{shared} {files.content_id(path)}"
-        jobs.extend(_Recipe(path, recipe, site, stamp, problems, whole).jobs())
+        given = min(MAX_STEPS, left)
+        one = _Recipe(path, recipe, site, stamp, problems, whole, given)
+        jobs.extend(one.jobs())
+        left -= given - one.left
     if len(paths) > MAX_RECIPES:
         where = Span(paths[MAX_RECIPES], 1, 1, 1, 1)
         problems.append(Problem(f"only {MAX_RECIPES} recipes are read", where, "budget"))
@@ -120,13 +133,17 @@ class _Found:
 class _Recipe:
     """Makes the jobs of one recipe."""
 
-    def __init__(self, path: str, recipe: Table, site: Site, stamp: str, problems: list[Problem], whole: bool) -> None:
+    def __init__(
+        self, path: str, recipe: Table, site: Site, stamp: str, problems: list[Problem], whole: bool, left: int
+    ) -> None:
         self.path = path
         self.recipe = recipe
         self.site = site
         self.stamp = stamp
         self.problems = problems
         self.whole = whole
+        self.left = left
+        self.size = _LEAST + size_of(recipe)
         self.maker = Maker(recipe, site)
         self._made: dict[tuple[str, str, int, int], Command] = {}
         self.name = path.removeprefix(f"{MODELS}/").rpartition(".")[0]
@@ -138,8 +155,8 @@ class _Recipe:
         found: dict[object, _Found] = {}
         told: set[str] = set()
         for choice, shown in self._commands(told):
-            if len(found) >= MAX_COMMANDS:
-                self._problem(f"only {MAX_COMMANDS} commands of a recipe are read", self.recipe.block, "budget")
+            if len(found) >= MAX_COMMANDS or self.left <= 0:
+                self._problem(f"only {len(found)} commands of this recipe are read", self.recipe.block, "budget")
                 break
             profile = self.site.profiles[choice.pick.hardware]
             variant = at(self.recipe, "variants", choice.pick.variant)
@@ -159,6 +176,7 @@ class _Recipe:
 
     def _commands(self, told: set[str]) -> Iterator[tuple[Choice, tuple[Shown, ...]]]:
         for choice, make in self._omni() if is_omni(self.recipe) else self._served():
+            self.left -= self.size
             try:
                 shown = tuple(make())
             except Unreadable as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, TypeGuard
 
 from botlint.core.span import Span
@@ -92,6 +92,12 @@ def table(value: Value) -> Mapping[str, Value]:
 def items(value: Value) -> tuple[Value, ...]:
     """A list; an empty one for anything else."""
     return value if isinstance(value, tuple) else ()
+
+
+def size_of(value: Value) -> int:
+    """How many values a value holds, itself included."""
+    inner: Iterable[Value] = value.values() if isinstance(value, dict) else items(value)
+    return 1 + sum(map(size_of, inner))
 
 
 def truthy(value: Value) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from botlint.layouts.atom.catalogs import Catalog, Grid, Item, form_of, read_catalogs, rows
+from botlint.layouts.atom.catalogs import MAX_ROWS, Catalog, Grid, Item, form_of, read_catalogs, rows
 from botlint.repo.memory import MemoryFiles
 
 PATH = ".github/benchmark/some.json"
@@ -287,6 +288,11 @@ def test_forms(data: object, form: str | None) -> None:
             {**VARIANTS, "default_scenarios": [{"isl": 1, "osl": 1, "concurrency": 4}]},
             "concurrency is not a list of numbers",
         ),
+        (
+            {**VARIANTS, "default_scenarios": [{"isl": 1, "osl": 1, "concurrency": list(range(501))}]},
+            "more than 500 concurrencies",
+        ),
+        ({**VARIANTS, "models": [{**VARIANTS["models"][1], "variants": [{"suffix": []}]}]}, "suffix is not a text"),
         ({"families": [3]}, "an entry that is no object"),
         ({"families": [{"variants": 3}]}, "variants is not a list"),
         ({"families": [{}]}, "variants is not a list"),
@@ -308,3 +314,25 @@ def test_hostile_catalogs_are_read_without_failing() -> None:
         read_catalogs(MemoryFiles({PATH: text}))
     odd = [{"model_name": None, "model_path": [], "env_vars": {}}]
     assert [item.entry for item in made(odd)] == ["None"]
+
+
+def test_products_are_bounded() -> None:
+    many = {
+        "default_scenarios": [{"isl": isl, "osl": 1, "concurrency": [1, 2]} for isl in range(400)],
+        "models": [
+            {**VARIANTS["models"][1], "variants": [{"suffix": f"-{number}"} for number in range(200)]}
+            for _ in range(200)
+        ],
+    }
+    before = time.process_time()
+    items, problems = rows(catalog(many), Grid())
+    assert len(items) == MAX_ROWS
+    assert [problem.message for problem in problems] == [f"more than {MAX_ROWS} rows"]
+    assert time.process_time() - before < 10
+
+
+@pytest.mark.parametrize("odd", [[], {}, 3])
+def test_a_name_that_is_no_text_is_not_among_those_that_are_skipped(odd: object) -> None:
+    family = {"path": "a", "prefix": "p", "variants": [{"display": odd}]}
+    params = ({"input_length": 1, "output_length": 1, "concurrency": 512, "random_range_ratio": "1"},)
+    assert len(made({"families": [family]}, Grid(params, skipped=frozenset({"x"})))) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -153,6 +154,26 @@ def test_sizes_are_bounded() -> None:
     loaded = load(_repository({**FILES, "taxonomy.yaml": {**TAXONOMY, "hardware_profiles": profiles}}), {})
     assert loaded.jobs
     assert all(len(str(job.start.commands)) < 10_000 for job in loaded.jobs)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"features": {f"f{n}": {"modes": {f"m{k}": {"args": ["--y"]} for k in range(100)}} for n in range(60)}},
+        {"variants": {f"v{n}": {} for n in range(500)}, "features": {f"f{n}": {"args": ["--x"]} for n in range(300)}},
+        {
+            "model": {"model_id": "demo/model", "base_args": [f"--x{n}" for n in range(20_000)]},
+            "variants": {f"v{n}": {"extra_args": [f"--y{n}"]} for n in range(60)},
+        },
+    ],
+)
+def test_what_a_recipe_multiplies_is_bounded(changes: dict[str, Any]) -> None:
+    path = next(path for path in FILES if FILES[path] is RECIPE)
+    before = time.process_time()
+    loaded = load(_repository({**FILES, path: {**RECIPE, **changes}}), {"every": True})
+    assert [problem.kind for problem in loaded.problems] == ["budget"]
+    assert {job.entry for job in loaded.jobs} == {"demo/model", "demo/omni"}
+    assert time.process_time() - before < 10
 
 
 def test_yaml_that_cannot_be_read_is_a_problem() -> None:
