@@ -19,7 +19,7 @@ from botlint.engine.context import Context
 from botlint.engine.keep import KeptParts, load_parts, save_parts
 from botlint.engine.policy import Policy, make_policy
 from botlint.engine.rules import Rule, builtin_rules
-from botlint.engine.settings import read_settings
+from botlint.engine.settings import SETTINGS_PATH, read_settings
 from botlint.layouts.commands import load_commands
 from botlint.repo.memory import MemoryFiles
 from botlint.repo.open import open_files
@@ -149,6 +149,10 @@ def run_check(
     kept = cache_path(path, "findings") if settings.cache else None
     parts = KeptParts() if kept is None else load_parts(kept)
     report = check(context, policy.rules, policy.adjust, parts)
+    for note in report.notes:
+        # Options of the layout: with wrong ones, jobs that somebody counts on are not there.
+        if note.kind == "unread" and note.path == SETTINGS_PATH:
+            settings.note(f"botlint: {note.path}:{note.line}: {note.message}")
     if parts.changed and kept is not None:
         save_parts(parts, kept)
     return Outcome(report, context, policy, settings, parts, path.resolve().name)

@@ -107,6 +107,16 @@ def test_fixes_that_do_not_help_are_withdrawn(
     assert f"is withdrawn: {reason}" in captured.err
 
 
+def test_a_check_tells_of_wrong_options_of_the_layout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path, "serve.sh", "vllm serve org/model --tensor-parallel-size $TP\n")
+    write(tmp_path, ".botlint.yaml", "version: 1\nlayout: plain\nlayout-options:\n  matrices: {TP: [1]}\n")
+    assert main(["check", str(tmp_path)]) == 0
+    assert ".botlint.yaml:4: the layout `plain` has no option 'matrices'" in capsys.readouterr().err
+    write(tmp_path, ".botlint.yaml", "version: 1\nlayout: plain\nlayout-options:\n  matrix: {TP: [1]}\n")
+    assert main(["check", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_fix_of_some_rules(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(repo, "benchmarks/a.sh", SCRIPT + " # botlint: ignore[XY001]")
     assert run("fix", repo, "suppression", "--apply") == 1
