@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from botlint.core.span import Problem, Span
@@ -93,7 +93,8 @@ class Grid:
     long_pairs: tuple[tuple[int, int], ...] = ()
     """Lengths of requests that entries marked for them get instead."""
     long_mark: str = ""
-    skipped: frozenset[str] = field(default_factory=frozenset)
+    skipped: tuple[tuple[int, str, frozenset[str]], ...] = ()
+    """A concurrency, a key of entries, and the texts of it with which an entry does not get that concurrency."""
 
     def is_long(self, model: Mapping[str, Any]) -> bool:
         """Whether an entry is marked for long requests, of which all concurrencies are one row."""
@@ -532,7 +533,7 @@ def _requests(model: Mapping[str, Any], grid: Grid) -> Iterator[Mapping[str, obj
                 concurrency = case["concurrency"]
                 if any(some and concurrency not in some for some in (here, allowed)):
                     continue
-                if concurrency == 512 and str(model.get("display")) in grid.skipped:
+                if any(concurrency == one and str(model.get(name)) in texts for one, name, texts in grid.skipped):
                     continue
                 yield case
 

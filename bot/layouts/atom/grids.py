@@ -33,10 +33,16 @@ def grid_of(workflow: Workflow, contexts: Mapping[str, Any]) -> Grid:
     extra: tuple[int, ...] = ()
     pairs: tuple[tuple[int, int], ...] = ()
     mark = ""
+    skipped: tuple[tuple[int, str, frozenset[str]], ...] = ()
     for program in _programs(workflow.jobs.values()):
-        facts = _facts(program)
+        try:
+            tree = ast.parse(program)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        facts = _facts(tree)
         extra, pairs, mark = extra or facts[0], pairs or facts[1], mark or facts[2]
-    return Grid(_of_lists(steps, contexts) or _of_sets(steps), extra, pairs, mark if pairs else "")
+        skipped = skipped or tuple(_skipped(tree))
+    return Grid(_of_lists(steps, contexts) or _of_sets(steps), extra, pairs, mark if pairs else "", skipped)
 
 
 def _text(step: Step) -> str:
@@ -92,15 +98,11 @@ def _programs(jobs: Iterable[Job]) -> Iterator[str]:
                 yield from (dedent(found[3]) for found in _PROGRAM.finditer(text))
 
 
-def _facts(program: str) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...], str]:
+def _facts(tree: ast.Module) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...], str]:
     """Constants of a matrix builder: concurrencies it adds, pairs of lengths for entries with a mark, and that mark."""
     extra: tuple[int, ...] = ()
     pairs: tuple[tuple[int, int], ...] = ()
     mark = ""
-    try:
-        tree = ast.parse(program)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return extra, pairs, mark
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Tuple(elts=elements)):
@@ -112,6 +114,50 @@ def _facts(program: str) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...], 
             case ast.Assign(value=ast.Compare(left=ast.Constant(value=str(text)), ops=[ast.In()])):
                 mark = text
     return extra, pairs, mark
+
+
+def _skipped(tree: ast.Module) -> Iterator[tuple[int, str, frozenset[str]]]:
+    """Concurrencies that a matrix builder leaves out of entries: `if flag and int(param["concurrency"]) == 512`.
+
+    The flag says whether a text of the entry, in a variable of its key's name, is in a set of texts.
+    """
+    sets: dict[str, frozenset[str]] = {}
+    flags: dict[str, tuple[str, str]] = {}
+    tests: list[tuple[str, int]] = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Set(elts=elements)):
+                texts = [_literal(one) for one in elements]
+                sets[name] = frozenset(one for one in texts if isinstance(one, str))
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Compare(left=ast.Name(id=key), ops=[ast.In()], comparators=[ast.Name(id=table)]),
+            ):
+                flags[name] = key, table
+            case ast.If(
+                test=ast.BoolOp(
+                    op=ast.And(),
+                    values=[
+                        ast.Name(id=flag),
+                        ast.Compare(left=value, ops=[ast.Eq()], comparators=[ast.Constant(value=int(number))]),
+                    ],
+                ),
+                body=[ast.Continue()],
+            ) if _reads_concurrency(value):
+                tests.append((flag, number))
+    for flag, number in tests[:MAX_VALUES]:
+        key, table = flags.get(flag, ("", ""))
+        if table in sets:
+            yield number, key, sets[table]
+
+
+def _reads_concurrency(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="int"), args=[inner]):
+            return _reads_concurrency(inner)
+        case ast.Subscript(slice=ast.Constant(value="concurrency")):
+            return True
+    return False
 
 
 def _literal(node: ast.expr) -> object:

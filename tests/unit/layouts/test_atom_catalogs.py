@@ -331,8 +331,11 @@ def test_products_are_bounded() -> None:
     assert time.process_time() - before < 10
 
 
-@pytest.mark.parametrize("odd", [[], {}, 3])
-def test_a_name_that_is_no_text_is_not_among_those_that_are_skipped(odd: object) -> None:
-    family = {"path": "a", "prefix": "p", "variants": [{"display": odd}]}
-    params = ({"input_length": 1, "output_length": 1, "concurrency": 512, "random_range_ratio": "1"},)
-    assert len(made({"families": [family]}, Grid(params, skipped=frozenset({"x"})))) == 1
+@pytest.mark.parametrize(
+    ("display", "concurrencies"), [("x", [4]), ("y", [4, 512]), (["x"], [4, 512]), ({}, [4, 512]), (None, [4, 512])]
+)
+def test_entries_may_be_left_out_of_a_concurrency(display: object, concurrencies: list[int]) -> None:
+    family = {"path": "a", "prefix": "p", "variants": [{"display": display}]}
+    params = tuple({**PARAMS[0], "concurrency": one} for one in (4, 512))
+    items = made({"families": [family]}, Grid(params, skipped=((512, "display", frozenset({"x"})),)))
+    assert [item.known["conc"] for item in items] == concurrencies

@@ -348,6 +348,25 @@ def test_a_set_of_whole_requests_is_read_too() -> None:
 
 
 @pytest.mark.parametrize(
+    ("test", "left_out"),
+    [
+        ('case["concurrency"] == 8', True),
+        ('int(case["concurrency"]) == 8', True),
+        ('case["input_length"] == 8', False),
+        ('case["concurrency"] >= 8', False),
+    ],
+)
+def test_a_builder_may_leave_a_concurrency_out_for_some_entries(test: str, left_out: bool) -> None:
+    lines = ['some = {"Small", "Other"}', "is_some = display in some", f"if is_some and {test}:", "    continue"]
+    line = "              extra_concurrency = (8, 16)\n"
+    workflow = PLUGIN.replace(line, line + "".join(f"              {one}\n" for one in lines))
+    assert workflow != PLUGIN
+    jobs = jobs_of({**PLUGIN_REPOSITORY, ".github/workflows/plugin.yaml": workflow})
+    asked = {case["concurrency"] for job in jobs for case in job.row["cases"] if job.row["model"]["display"] == "Small"}
+    assert (8 not in asked) is left_out
+
+
+@pytest.mark.parametrize(
     ("path", "text", "versions"),
     [
         (".github/workflows/release.yaml", 'env:\n  VLLM_VERSION: "0.27.1"\n', {"vllm": "0.27.1"}),
