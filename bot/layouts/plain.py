@@ -14,7 +14,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import islice, product
 
 from botlint.core.globs import matches
 from botlint.core.span import Problem, Span
@@ -136,7 +136,7 @@ def _scripts(reading: _Reading) -> list[str]:
 
 
 def _jobs(reading: _Reading) -> Iterator[CommandJob]:
-    rows = list(_rows(reading))
+    rows = list(islice(_rows(reading), MAX_JOBS + 1))
     with_matrix = bool({"matrix", "matrix-file"} & reading.options.keys())
     by_field = reading.options.get("script-field")
     if not with_matrix:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from botlint.core.errors import CannotFinish
 from botlint.core.visible import visible
+from botlint.smoke.jsonform import whole
 from botlint.smoke.measure import Mode, Sample, figures
 from botlint.smoke.metrics import NAMES, Names, Samples, acceptance, counters, read_metrics
 from botlint.smoke.model import Counters, Figures, Load
@@ -387,7 +388,7 @@ def _object(content: bytes, where: str) -> Mapping[str, Any]:
         return float(text)
 
     try:
-        value = json.loads(content, parse_constant=refuse)
+        value = json.loads(content, parse_constant=refuse, parse_int=whole)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, Mapping):

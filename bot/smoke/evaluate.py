@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 from botlint.core.visible import visible
+from botlint.smoke.jsonform import whole
 
 TASK = "gsm8k"
 
@@ -41,7 +42,7 @@ def read_scores(folder: Path) -> dict[str, float]:
         try:
             with path.open("rb") as stream:
                 text = stream.read(MAX_FILE + 1)
-            results = json.loads(text)["results"][TASK] if len(text) <= MAX_FILE else {}
+            results = json.loads(text, parse_int=whole)["results"][TASK] if len(text) <= MAX_FILE else {}
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return {}
         if not isinstance(results, dict):

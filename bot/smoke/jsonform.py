@@ -17,6 +17,9 @@ from botlint.smoke.model import SmokeRequest, Verdict
 MAX_BYTES = 8_000_000
 """A document larger than this is not read."""
 
+MAX_NUMBER = 10**18
+"""Nothing that is counted or measured is larger; what is can neither be added up nor shown."""
+
 T = TypeVar("T")
 
 
@@ -52,14 +55,14 @@ def read_request(text: str | bytes) -> SmokeRequest:
 
 
 def document(text: str | bytes) -> Any:
-    """The value of a JSON text of bounded size, without `NaN` and the like.
+    """The value of a JSON text of bounded size, without `NaN` and the like and without numbers beyond all measure.
 
     Raises UsageError for other texts.
     """
     if len(text) > MAX_BYTES:
         raise UsageError(f"larger than {MAX_BYTES} bytes")
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse, parse_int=whole, parse_float=_real)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"no JSON: {error}") from error
 
@@ -73,6 +76,21 @@ def checked(schema: str, value: object) -> None:
 
 def _refuse(text: str) -> object:
     raise ValueError(f"{text} is no number")
+
+
+def whole(text: str) -> int:
+    """The number of a JSON text. Raises ValueError for one beyond all measure."""
+    number = int(text)
+    if abs(number) > MAX_NUMBER:
+        raise ValueError("a number is too large")
+    return number
+
+
+def _real(text: str) -> float:
+    number = float(text)
+    if abs(number) > MAX_NUMBER:
+        raise ValueError("a number is too large")
+    return number
 
 
 def _key(name: str) -> str:

@@ -21,6 +21,7 @@ from botlint.core.visible import visible
 from botlint.smoke import client, evaluate
 from botlint.smoke.adapt import NoStart, Place, Start, adapt, model_of
 from botlint.smoke.conclude import conclude, other_version
+from botlint.smoke.jsonform import whole
 from botlint.smoke.measure import deltas
 from botlint.smoke.model import (
     STAGES,
@@ -560,7 +561,7 @@ def _report(path: Path, limit: int = MAX_REPORT) -> dict[str, Any] | None:
     try:
         with path.open("rb") as stream:
             text = stream.read(limit + 1)
-        value = json.loads(text) if len(text) <= limit else None
+        value = json.loads(text, parse_int=whole) if len(text) <= limit else None
     except (OSError, ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

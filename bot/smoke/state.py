@@ -123,7 +123,7 @@ def _read(path: Path) -> dict[str, Any] | None:
         return None
     try:
         state = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         state = None
     if not isinstance(state, dict) or _TOKEN.fullmatch(str(state.get("token"))) is None:
         with suppress(OSError):

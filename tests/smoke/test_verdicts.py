@@ -153,6 +153,8 @@ def test_a_request_is_the_same_after_its_json_form() -> None:
         json.dumps({**verdict_form(verdict_of()), "verdict": "great"}),
         json.dumps({**verdict_form(verdict_of()), "more": 1}),
         json.dumps({**verdict_form(verdict_of()), "seconds": -1}),
+        json.dumps({**verdict_form(verdict_of()), "seconds": 10**400}),
+        json.dumps({**verdict_form(verdict_of()), "seconds": 5}).replace("5", "1e999"),
         json.dumps({**verdict_form(verdict_of()), "head": "main"}),
         json.dumps({**verdict_form(verdict_of()), "compared": verdict_form(verdict_of())}),
     ],

@@ -7,6 +7,7 @@ import pytest
 from botlint.core.span import Span
 from botlint.documents.plain import load_plain
 from botlint.layouts.choose import Choice, layout_of
+from botlint.layouts.plain import MAX_JOBS, load
 from botlint.plan.build import Planner
 from botlint.plan.model import word_text
 from botlint.repo.memory import MemoryFiles
@@ -105,3 +106,12 @@ def test_places_and_facts() -> None:
 )
 def test_how_it_is_known(texts: dict[str, str], layout: str) -> None:
     assert layout_of(MemoryFiles(texts)) == layout
+
+
+def test_products_are_bounded() -> None:
+    values = ", ".join(f"V{number}: [{', '.join(map(str, range(90)))}]" for number in range(10))
+    options: dict[str, object] = load_plain(f"{{matrix: {{{values}}}}}")
+    files = MemoryFiles({SCRIPT: SERVE, ".botlint.yaml": "version: 1\nlayout: plain\n"})
+    loaded = load(files, options)
+    assert len(loaded.jobs) == MAX_JOBS
+    assert [problem.message for problem in loaded.problems] == ["more than 5,000 jobs: the others are left out"]
