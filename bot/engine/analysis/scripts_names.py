@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
+from typing import TypeAlias
 
 from botlint.engine.analysis.scripts import Scripts, is_archived, is_host, scripts
 from botlint.engine.analysis.scripts_walk import CHECKS_NAMES, Read, ScriptFacts
@@ -245,6 +247,18 @@ class Names:
         return {name: places for name, places in left_over.items() if places and name not in searched}
 
 
+MAX_COMPARED = 1_000
+"""Names that a name is compared with, one by one."""
+
+MAX_ALIKE = 200
+"""Names that one slip may have led to."""
+
+MAX_INDEXED = 100
+"""Length of a name that is sought among more of them."""
+
+_Spelling: TypeAlias = tuple[str, str]
+"""A name in lower case, and as it is written."""
+
 _NAMES_ONLY = frozenset(("echo", "printf", "unset", "local"))
 _HARMLESS = frozenset(("print", "fallback", "default"))
 
@@ -258,7 +272,7 @@ class Spellings:
     """Names among which the one that a misspelt name meant is sought."""
 
     def __init__(self, known: Iterable[str]) -> None:
-        self._by_length: dict[int, list[tuple[str, str]]] = {}
+        self._by_length: dict[int, list[_Spelling]] = {}
         for name in known:
             self._by_length.setdefault(len(name), []).append((name.lower(), name))
 
@@ -270,14 +284,38 @@ class Spellings:
         near: list[str] = []
         half = (size - 1) // 2
         start, end = lowered[:half], lowered[-half:] if half else ""
-        for length in range(size - 2, size + 3):
-            for other, one in self._by_length.get(length, ()):
-                if other == lowered:
-                    if one != name:
-                        same.append(one)
-                elif size > 2 and (other.startswith(start) or other.endswith(end)) and _one_slip(lowered, other):
-                    near.append(one)
+        for other, one in self._candidates(lowered):
+            if other == lowered:
+                if one != name:
+                    same.append(one)
+            elif size > 2 and (other.startswith(start) or other.endswith(end)) and _one_slip(lowered, other):
+                near.append(one)
         return same, near
+
+    def _candidates(self, lowered: str) -> Iterable[_Spelling]:
+        """All names of about the same length; of many names those that may be a slip away."""
+        alike = [self._by_length.get(length, []) for length in range(len(lowered) - 2, len(lowered) + 3)]
+        if sum(map(len, alike)) <= MAX_COMPARED:
+            return chain.from_iterable(alike)
+        return dict.fromkeys(one for key in _slips(lowered) for one in self._by_slip.get(key, ()))
+
+    @cached_property
+    def _by_slip(self) -> Mapping[str, list[_Spelling]]:
+        """The names by what a slip may leave of them."""
+        found: dict[str, list[_Spelling]] = {}
+        for one in chain.from_iterable(self._by_length.values()):
+            for key in _slips(one[0]):
+                some = found.setdefault(key, [])
+                if len(some) < MAX_ALIKE:
+                    some.append(one)
+        return found
+
+
+def _slips(name: str) -> Iterable[str]:
+    """What names that differ by one letter or by underscores have in common: the name without one of its letters."""
+    if len(name) > MAX_INDEXED:
+        return ()
+    return {name, name.replace("_", ""), *(name[:place] + name[place + 1 :] for place in range(len(name)))}
 
 
 def closest_name(name: str, *known: Spellings) -> tuple[str, bool]:
