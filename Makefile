@@ -3,7 +3,7 @@
 SHELL := bash
 PYTHON ?= python3
 VENV ?= .venv
-JOBS ?= 2
+JOBS ?= 3
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Tests call programs of the environment (shfmt, botlint): its folder comes first.
