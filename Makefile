@@ -3,11 +3,11 @@
 SHELL := bash
 PYTHON ?= python3
 VENV ?= .venv
-JOBS ?= 3
+JOBS ?= 4
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Tests call programs of the environment (shfmt, botlint): its folder comes first.
-PYTEST := PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n $(JOBS)
+PYTEST := PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 TYPING := build/typing/botlint
 
 .DEFAULT_GOAL := help
