@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -53,6 +53,9 @@ HIDDEN = frozenset({"PATH", "PWD", "OLDPWD", "SHLVL", "_"})
 """Variables that the shell itself keeps: every process has them, and they say nothing of the server."""
 
 
+Identify = Callable[[Sequence[str | None]], str | None]
+"""Names what a command line starts; None for what is of no concern."""
+
 Giver = Literal["job", "script", "runtime", "again", "kept"]
 
 _KINDS: dict[Mode, Kind] = {"evals": "eval", "all-evals": "eval", "every-eval": "own-eval"}
@@ -99,12 +102,7 @@ class Planner:
             *loaded.problems,
         )
         self.script_files = ScriptFiles(whole)
-        self.world = World(
-            self.script_files,
-            Programmes(
-                is_server=lambda argv: identify(argv) is not None, may_serve=may_serve, submits=submission, edits=edits
-            ),
-        )
+        self.world = _world(self.script_files, identify, may_serve)
         self.world.plain = 0 if with_possible else 1
         self.identify = identify
         self.recipes = Recipes(self.world.revision)
@@ -136,15 +134,7 @@ class Planner:
         """What clients of documents start: as for servers, with the client's name as the framework."""
         other = copy(self)
         other.identify = identify_client
-        other.world = World(
-            self.script_files,
-            Programmes(
-                is_server=lambda argv: identify_client(argv) is not None,
-                may_serve=may_ask,
-                submits=submission,
-                edits=edits,
-            ),
-        )
+        other.world = _world(self.script_files, identify_client, may_ask)
         other.recipes = Recipes(other.world.revision)
         other._steps, other._names = {}, {}
         return list(other.plans(jobs))
@@ -303,7 +293,7 @@ class Planner:
             for one in commands
             if len(commands) > 1
         )
-        version = job.versions.get(framework) or image_version(str(job.facts.get("image", "")), framework)
+        version = _version(job.versions, str(job.facts.get("image", "")), framework)
         origins = command_origins(commands) if self.with_origins else {}
         server = Server(framework, version, path, line, argv, _known_env(first), {}, roles, origins)
         return Launch(runners, None, path, "serves", server=server)
@@ -336,6 +326,19 @@ def plan_of(job: Job, launches: Sequence[Launch], asked: Collection[Question] | 
     return LaunchPlan(
         job.entry, job.config, job.arm, job.scenario, job.arm_index, job.row, first, tuple(others), asked=asked
     )
+
+
+def _world(files: ScriptFiles, identify: Identify, may: Callable[[str], bool]) -> World:
+    """A world whose scripts are followed to the programmes that `identify` knows, among those that `may` be one."""
+    programmes = Programmes(
+        is_server=lambda argv: identify(argv) is not None, may_serve=may, submits=submission, edits=edits
+    )
+    return World(files, programmes)
+
+
+def _version(versions: Mapping[str, str], image: str, framework: str) -> str | None:
+    """The version of a framework: what the job itself says, else its image."""
+    return versions.get(framework) or image_version(image, framework)
 
 
 def _known_words(command: Command) -> tuple[Word, ...]:
@@ -484,7 +487,7 @@ class _Reading:
         return Server(recipe.framework, version, recipe.path, recipe.line, argv, env, runtime_env, recipe.roles)
 
     def _version(self, framework: str) -> str | None:
-        return self.versions.get(framework) or image_version(self.image, framework)
+        return _version(self.versions, self.image, framework)
 
     def _origins(self, chain: list[Solved], server: Server) -> Origins:
         """Where the values of a server and of its roles are written."""
